@@ -1,4 +1,4 @@
-/* cmd_bleu.c - attn-mt bleu: score translations. The scores themselves are the work of src/bleu. */
+/* cmd_bleu.c - attn-mt bleu: scores translations. The metrics are in src/bleu. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define METRIC_ONE(name_, metric_) +1
 enum { METRIC_COUNT = METRIC_TABLE(METRIC_ONE, ) };
 
-/* Everything one run knows. */
+/* Options and input of the command. */
 typedef struct {
     StrList references; /* --reference first, then positional */
     StrList inputs;
@@ -41,7 +41,7 @@ typedef struct {
 
 #define FIELD(member_) OPT_FIELD(Run, member_)
 
-/* One row, two lines: what it is, and its help. The options of each metric stand between the two tables. */
+/* The options of the metrics come between these two tables. */
 /* clang-format off */
 static const Option INPUT_ROWS[] = {
     {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...",
@@ -119,12 +119,12 @@ static const char NOTES[] = "sacreBLEU's short options work too: -tok -lc -sl -s
 
 static const CommandText TEXT = {USAGE, NOTES, NULL};
 
-/* Options of sacreBLEU that are about the test sets it downloads. */
-static const char *const ABOUT_TEST_SETS[] = {"-t",         "--test-set", "-ol",    "--origlang",
-                                              "--subset",   "--download", "--echo", "--list",
-                                              "--citation", "--cite",     "-d",     "--detail"};
+/* sacreBLEU's options for the test sets that it downloads. */
+static const char *const TEST_SET_OPTIONS[] = {"-t",         "--test-set", "-ol",    "--origlang",
+                                               "--subset",   "--download", "--echo", "--list",
+                                               "--citation", "--cite",     "-d",     "--detail"};
 
-/* argv with every value in one word with its option. */
+/* argv, with the values of --input joined to the option. */
 typedef struct {
     char **items;
     size_t count, capacity;
@@ -151,8 +151,8 @@ static char *joined(const char *name, const char *value) {
 static bool is_option(const char *word) { return word[0] == '-' && word[1] != '\0'; }
 
 static Status refuse_test_sets(const char *word) {
-    for (size_t i = 0; i < sizeof ABOUT_TEST_SETS / sizeof *ABOUT_TEST_SETS; i++) {
-        if (strcmp(word, ABOUT_TEST_SETS[i]) != 0) continue;
+    for (size_t i = 0; i < sizeof TEST_SET_OPTIONS / sizeof *TEST_SET_OPTIONS; i++) {
+        if (strcmp(word, TEST_SET_OPTIONS[i]) != 0) continue;
         Status status =
             status_fail(STATUS_USAGE, "option '%s': sacreBLEU's test sets are not built in", word);
         return status_hint(status, "give the files of the references as arguments");
@@ -197,12 +197,13 @@ static BleuOptions *bleu_options(const Run *run) {
     return NULL;
 }
 
-/* The textbook's score cuts at spaces and smoothes nothing. */
+/* The textbook's score splits at spaces and does no smoothing. */
 static Status check_d2l(const Run *run, const OptionsGiven *given) {
     static const char *const OTHERS[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
-        return status_fail(STATUS_USAGE, "option '--d2l' scores by itself and does not go with '--metrics'");
+        return status_fail(STATUS_USAGE,
+                           "option '--d2l' is a metric of its own and does not go with '--metrics'");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (options_given(given, OTHERS[i]))
             return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
@@ -215,25 +216,26 @@ static bool scores_bleu(const Run *run) {
     return false;
 }
 
-/* As in sacreBLEU: 13a for all languages but three. */
+/* As in sacreBLEU: 13a, except for three languages. */
 static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
     const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
     if (!pair || options_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
     if (!dash)
-        return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is no pair such as en-zh", pair);
+        return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is not a pair such as en-zh", pair);
     StrView target = language_code(sv(dash + 1));
     if (sv_equal(target, SV("ja")) || sv_equal(target, SV("ko"))) {
-        Status status = status_fail(STATUS_USAGE,
-                                    "option '--language-pair': sacreBLEU cuts '%s' with MeCab, which is not "
-                                    "built in",
-                                    dash + 1);
+        Status status =
+            status_fail(STATUS_USAGE,
+                        "option '--language-pair': sacreBLEU tokenizes '%s' with MeCab, which is not "
+                        "built in",
+                        dash + 1);
         return status_hint(status, "--tokenize char scores characters");
     }
     if (sv_equal(target, SV("zh"))) bleu_options(run)->tokenizer = tokenizer_for(target);
     return STATUS_OK;
 }
 
-/* What one option says about another. */
+/* Checks the options against each other. */
 static Status check(const Run *run, const OptionsGiven *given) {
     if (run->references.count == 0) {
         Status status = status_fail(STATUS_USAGE, "no reference given");
@@ -252,7 +254,7 @@ static Status check(const Run *run, const OptionsGiven *given) {
     return STATUS_OK;
 }
 
-/* What one option says about the number of systems. */
+/* Checks the options against the number of systems. */
 static Status check_systems(const Run *run) {
     size_t systems = run->systems.count;
     if (systems > 1 && run->sentence_level)
@@ -307,7 +309,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const ChosenMetric *)a)->metric->name, ((const ChosenMetric *)b)->metric->name);
 }
 
-/* The metrics asked for, each once: in order of name, but for paired tests in the order given. */
+/* The metrics of --metrics, each once: sorted by name, except for paired tests, which keep the order. */
 static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *count) {
     bool chosen[METRIC_COUNT] = {false};
     const BleuOptions *bleu = bleu_options(run);
@@ -326,7 +328,7 @@ static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *coun
         metrics[(*count)++] = (ChosenMetric){METRICS[m], run->metric_options[m]};
     }
     if (run->sentence_level && *count > 1)
-        return status_fail(STATUS_USAGE, "option '--sentence-level' goes with one metric");
+        return status_fail(STATUS_USAGE, "option '--sentence-level' needs a single metric");
     if (!run->paired_bs) qsort(metrics, *count, sizeof *metrics, by_name);
     return STATUS_OK;
 }
@@ -336,14 +338,15 @@ static Status read_input(Run *run) {
     if (run->inputs.count > 0) {
         TRY(input_files(&run->systems, &run->inputs, run->paired_bs));
     } else {
-        if (isatty(STDIN_FILENO) == 1) log_info("one translation a line; Ctrl-D ends; -i FILE reads a file");
+        if (isatty(STDIN_FILENO) == 1)
+            log_info("one translation per line; Ctrl-D ends; -i FILE reads a file");
         TRY(input_stdin(&run->systems, run->paired_bs));
     }
     TRY(check_systems(run));
     return input_check(&run->systems, &run->reference_lines);
 }
 
-/* The environment has the last word on the format. */
+/* SACREBLEU_FORMAT overrides --format, as in sacreBLEU. */
 static ReportFormat format_of(const Run *run) {
     const char *wanted = getenv("SACREBLEU_FORMAT");
     if (wanted && strcasecmp(wanted, "json") == 0) return REPORT_JSON;

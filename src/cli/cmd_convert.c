@@ -1,5 +1,4 @@
-/* cmd_convert.c - attn-mt convert: a model whose weights have fewer bits, in a file that is smaller by as
- * much. */
+/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits. */
 #include <string.h>
 #include "base/fileio.h"
 #include "base/log.h"
@@ -40,7 +39,7 @@ static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt convert best.safetensors -o small.safetensors\n"
                                "  attn-mt convert --precision bf16 best.safetensors -o half.safetensors\n";
 
-/* What went into a pipe has no size any more; "-" would be asked for that of standard input. */
+/* A pipe has no size, and file_size("-") would be that of standard input. */
 static void report(const char *model, const char *output) {
     char before[32], after[32];
     long long old = file_size(model), small = strcmp(output, "-") == 0 ? -1 : file_size(output);

@@ -96,7 +96,7 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
         status = fail_demo(NULL);
     } else if (status == STATUS_OK && rest.count > 1) {
         const char *other = rest.items[rest.items[0] == name];
-        status_fail(STATUS_USAGE, "'%s' is too much: demo %s takes options only", other, name);
+        status_fail(STATUS_USAGE, "unexpected argument '%s': demo %s takes only options", other, name);
         status = status_hint(STATUS_USAGE, "attn-mt demo --help lists them");
     } else if (status == STATUS_OK) {
         status = chosen->run(one[0].target);

@@ -1,4 +1,4 @@
-/* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
+/* cmd_inspect.c - attn-mt inspect: describes a model file, or sentence pairs. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,14 +63,14 @@ static void add_token(const Vocab *vocab, int id, StrBuf *out) {
     strbuf_add(out, token);
 }
 
-/* The tokens in the order of their numbers, which begin at 0. */
+/* The tokens in the order of their ids. */
 static void add_tokens_json(const char *name, const Vocab *vocab, StrBuf *out) {
     json_put_array(out, name);
     for (int id = 0; id < vocab_size(vocab); id++) json_write_string(out, vocab_token(vocab, id));
     json_close_array(out);
 }
 
-/* A line for each number: NUMBER TAB SOURCE TAB TARGET. */
+/* One line per id: ID TAB SOURCE TAB TARGET. */
 static void add_tokens(const Vocab *source, const Vocab *target, StrBuf *out) {
     int n = vocab_size(source) > vocab_size(target) ? vocab_size(source) : vocab_size(target);
     for (int id = 0; id < n; id++) {
@@ -95,7 +95,7 @@ static Status print_vocab(const Seq2Seq *model, bool json) {
     } else {
         add_tokens(source, target, &out);
     }
-    /* A list for other programs has the tokens as they are. */
+    /* Other programs get the tokens unchanged. */
     Status status =
         isatty(STDOUT_FILENO) == 1 ? command_print_report(&out) : command_print(strbuf_view(&out));
     strbuf_free(&out);
@@ -134,14 +134,14 @@ static void add_tensor_json(const Param *param, const real *data, StrBuf *out) {
     strbuf_add(out, SV("}\n"));
 }
 
-/* A line for each row, with tabs between the numbers. */
+/* One line per row, with tabs between the numbers. */
 static void add_tensor(const Param *param, const real *data, StrBuf *out) {
     for (int r = 0; r < param->rows; r++)
         for (int c = 0; c < param->columns; c++)
             strbuf_format(out, "%.9g%c", (double)*data++, c + 1 < param->columns ? '\t' : '\n');
 }
 
-/* Numbers that read back as the same floats. */
+/* Prints enough digits to read the same floats back. */
 static Status print_tensor(const Seq2Seq *model, const char *name, bool json) {
     const ParamSet *params = seq2seq_params(model);
     const Param *param = params_find(params, name);
@@ -191,7 +191,7 @@ static size_t parameter_count(const ParamSet *params) {
     return total;
 }
 
-/* Of the numbers in the file. */
+/* Size of the weights in the file. */
 static double parameter_bytes(const ParamSet *params) {
     double total = 0;
     for (int i = 0; i < params->count; i++) total += (double)weights_bytes(params->items[i], params->format);
@@ -241,7 +241,7 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     strbuf_add(out, SV("}\n"));
 }
 
-/* Members of an object as "  name      value" lines; strings without quotes. */
+/* Writes the members of an object as "  name      value" lines; strings without quotes. */
 static void write_members(const Json *object, int indent, StrBuf *out) {
     for (const Json *member = json_first(object); member; member = json_after(member)) {
         strbuf_format(out, "%*s%-24s ", indent, "", json_key(member));
@@ -319,7 +319,7 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
     return STATUS_OK;
 }
 
-/* Any text may stand there as far as other commands are concerned. */
+/* Only this command needs the provenance to be valid JSON. */
 static Status parse_provenance(const char *path, StrView text, Json **provenance) {
     *provenance = NULL;
     if (!text.length) return STATUS_OK;
@@ -373,7 +373,7 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
                                            .columns = options->columns,
                                            .json = options->json},
                             path);
-    status_fail(STATUS_USAGE, "'%s' holds sentence pairs, and %s asks for a model", path,
+    status_fail(STATUS_USAGE, "'%s' contains sentence pairs, but %s needs a model", path,
                 options->vocab    ? "--vocab"
                 : options->tensor ? "--tensor"
                                   : "--codes");
@@ -383,14 +383,14 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
 
 static Status inspect_model(const InspectOptions *options, const char *path) {
     if (options->vocab && options->tensor)
-        return status_fail(STATUS_USAGE, "--vocab and --tensor each print one thing instead of all");
-    bool missing = file_size(path) < 0; /* who opens it says what is wrong */
+        return status_fail(STATUS_USAGE, "--vocab does not go with --tensor");
+    bool missing = file_size(path) < 0; /* opening the file reports the error */
     const char *about = options->valid       ? "--valid"
                         : options->languages ? "--languages"
                         : options->columns   ? "--columns"
                                              : NULL;
     if (missing || !about) return inspect(options, path);
-    status_fail(STATUS_USAGE, "'%s' is no text, and %s is about sentence pairs", path, about);
+    status_fail(STATUS_USAGE, "'%s' is not text, but %s is for sentence pairs", path, about);
     return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");
 }
 

@@ -1,4 +1,4 @@
-/* cmd_score.c - attn-mt score: how probable given translations are. */
+/* cmd_score.c - attn-mt score: scores given translations. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,16 +99,16 @@ typedef struct {
     OutFile *output;
     bool to_terminal;
     PairWindow window;
-    /* What the summary says. */
+    /* For the summary. */
     long scored, empty, too_long, kept, steps;
     double sum, seconds;
 } Session;
 
-/* ---- the lines that are printed ---- */
+/* ---- output lines ---- */
 
 enum { DIGITS = 6 };
 
-/* Certain (0) or impossible (-inf) where the source has nothing to translate. */
+/* 0 or -inf if the source is empty. */
 typedef struct {
     double score, normalized;
     const TranslationItem *item;
@@ -121,8 +121,8 @@ static PairScore pair_score(const Pair *pair, const Translation *translation) {
     return (PairScore){item->score, item->normalized, item};
 }
 
-/* log p of the tokens, or of the words that they make. */
-static void add_parts(const TranslationItem *item, bool words, const char *separator, StrBuf *out) {
+/* Adds log p of each token, or of each word: the sum over its tokens. */
+static void add_log_probs(const TranslationItem *item, bool words, const char *separator, StrBuf *out) {
     for (int t = 0; t < item->steps;) {
         double sum = 0;
         int first = t;
@@ -170,18 +170,18 @@ static void write_json(const Session *session, const Pair *pair, PairScore score
     add_json_strings(target, score.item, false, out);
     if (session->options.per_token) {
         strbuf_add(out, SV("], \"token_scores\": ["));
-        add_parts(score.item, false, ", ", out);
+        add_log_probs(score.item, false, ", ", out);
     }
     if (session->options.per_word) {
         strbuf_add(out, SV("], \"words\": ["));
         add_json_strings(target, score.item, true, out);
         strbuf_add(out, SV("], \"word_scores\": ["));
-        add_parts(score.item, true, ", ", out);
+        add_log_probs(score.item, true, ", ", out);
     }
     strbuf_add(out, SV("]}\n"));
 }
 
-/* The line with one more feature at the end of its features, or of the line if it has none. */
+/* Writes the line with the new feature after its features, or at its end if it has none. */
 static void write_n_best(const char *feature, const Pair *pair, PairScore score, StrBuf *out) {
     StrView raw = pair->raw, rest = raw, features = {0};
     for (int field = 0; rest.length > 0; field++) {
@@ -199,13 +199,13 @@ static void write_n_best(const char *feature, const Pair *pair, PairScore score,
 static void write_plain(const ScoreOptions *options, PairScore score, StrBuf *out) {
     strbuf_format(out, "%.6g\t%.6g", score.score, score.normalized);
     if (options->per_token) strbuf_add_char(out, '\t');
-    if (options->per_token) add_parts(score.item, false, " ", out);
+    if (options->per_token) add_log_probs(score.item, false, " ", out);
     if (options->per_word) strbuf_add_char(out, '\t');
-    if (options->per_word) add_parts(score.item, true, " ", out);
+    if (options->per_word) add_log_probs(score.item, true, " ", out);
     strbuf_add_char(out, '\n');
 }
 
-/* ---- pairs are read and scored ---- */
+/* ---- scoring ---- */
 
 static void write_pair(Session *session, const Pair *pair, const Translation *translation, StrBuf *out) {
     PairScore score = pair_score(pair, translation);
@@ -259,24 +259,25 @@ static Status score_pairs(Session *session) {
     return status;
 }
 
-static bool is_longer(StrView text, Tokenizer *tokenizer, int most) {
-    if (text.length <= (size_t)most) return false; /* hardly a token is less than a byte */
+static bool is_longer(StrView text, Tokenizer *tokenizer, int max_tokens) {
+    if (text.length <= (size_t)max_tokens)
+        return false; /* a token has at least a byte, with few exceptions */
     IdList ids = {0};
     tokenizer_encode(tokenizer, text, &ids);
-    bool longer = ids.count > (size_t)most;
+    bool longer = ids.count > (size_t)max_tokens;
     id_list_free(&ids);
     return longer;
 }
 
-/* A filter must not wait for lines that are no sentences. */
+/* Very long lines are hardly sentences, and scoring them would delay a filter. */
 static void drop_long_pairs(Session *session) {
     const Seq2Seq *model = session->models.items[0];
     PairWindow *window = &session->window;
-    int most = session->options.max_length, kept = 0;
+    int max_tokens = session->options.max_length, kept = 0;
     for (int i = 0; i < window->count; i++) {
         const Pair *pair = &window->pairs[i];
-        if (is_longer(pair->source, seq2seq_source(model), most) ||
-            is_longer(pair->target, seq2seq_target(model), most))
+        if (is_longer(pair->source, seq2seq_source(model), max_tokens) ||
+            is_longer(pair->target, seq2seq_target(model), max_tokens))
             session->too_long++;
         else
             window->pairs[kept++] = *pair;
@@ -284,8 +285,8 @@ static void drop_long_pairs(Session *session) {
     window->count = kept;
 }
 
-/* Nobody is kept from scoring other languages than the model's. */
-static void say_columns(const Session *session) {
+/* Logs which columns are scored. Other languages than the model's are only a warning: names may be wrong. */
+static void log_columns(const Session *session) {
     const PairWindow *window = &session->window;
     const LanguageColumns *named = &window->named;
     StrView source = window->source_language, target = window->target_language;
@@ -293,16 +294,16 @@ static void say_columns(const Session *session) {
     if (session->options.quiet) return;
     languages_log_columns(named, line_reader_path(window->reader));
     if (swapped || !languages_differ(source, target, named->first_name, named->second_name)) return;
-    log_warn("'%s' translates from %.*s to %.*s, these pairs are from %.*s to %.*s",
+    log_warn("'%s' translates from %.*s to %.*s, but these pairs are from %.*s to %.*s",
              session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(named->first_name),
              SV_ARG(named->second_name));
 }
 
-/* The names of the languages stay with the pairs, or name the columns of the scores. */
+/* With --keep-above the header line of the pairs is kept; scores have a header of their own. */
 static Status write_header(Session *session) {
     StrView header = strbuf_view(&session->window.header);
     if (header.length == 0) return STATUS_OK;
-    say_columns(session);
+    log_columns(session);
     if (session->options.json) return STATUS_OK;
     if (!session->filter) header = SV("log_p\tnormalized");
     TRY(file_write(session->output, header.data, header.length));
@@ -317,10 +318,10 @@ static void report(const Session *session) {
     if (session->empty > 0)
         log_warn("%ld pair%s with an empty side", session->empty, session->empty == 1 ? "" : "s");
     if (session->too_long > 0)
-        log_warn("%ld pair%s with more than %d tokens on a side left out", session->too_long,
+        log_warn("dropped %ld pair%s with more than %d tokens on a side", session->too_long,
                  session->too_long == 1 ? "" : "s", options->max_length);
     if (session->window.passed_over > 0)
-        log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.passed_over,
+        log_warn("skipped %ld line%s without a TAB, the first is line %ld", session->window.passed_over,
                  session->window.passed_over == 1 ? "" : "s", session->window.first_passed_over);
     if (session->filter)
         log_info("kept %ld of %ld pairs: normalized score above %g", session->kept,
@@ -337,18 +338,19 @@ static void report(const Session *session) {
 static Status open_input(Session *session, const StrList *files) {
     const char *list = session->options.n_best, *first = files->count > 0 ? files->items[0] : "-";
     if (files->count > (list ? 1 : 2)) {
-        status_fail(STATUS_USAGE, "more files than %s", list ? "one source" : "a source and a target");
-        return status_hint(STATUS_USAGE, "attn-mt score --help shows what files are read");
+        status_fail(STATUS_USAGE, "too many files: expected %s",
+                    list ? "one source" : "a source and a target");
+        return status_hint(STATUS_USAGE, "attn-mt score --help describes the arguments");
     }
     if (list && files->count == 0) {
-        status_fail(STATUS_USAGE, "--n-best needs the source that the list is of");
+        status_fail(STATUS_USAGE, "--n-best needs the source of the list");
         return status_hint(STATUS_USAGE, "attn-mt score --model FILE --n-best LIST SOURCE");
     }
     if (list && session->filter)
         return status_fail(STATUS_USAGE, "--keep-above filters pairs, not n-best lists");
     if ((session->filter || list) && !session->options.json &&
         (session->options.per_token || session->options.per_word)) {
-        status_fail(STATUS_USAGE, list ? "--n-best prints the list with one score more"
+        status_fail(STATUS_USAGE, list ? "--n-best prints the list with one more score"
                                        : "--keep-above prints pairs as they are, without scores");
         return status_hint(STATUS_USAGE, "--json prints them with the scores of tokens or words");
     }
@@ -358,17 +360,17 @@ static Status open_input(Session *session, const StrList *files) {
     if (list) return pair_window_open_n_best(&session->window, first, list);
     if (second) return pair_window_open_two(&session->window, first, second);
     session->interactive = files->count == 0 && isatty(STDIN_FILENO) == 1;
-    if (session->interactive) log_info("one pair a line, SOURCE TAB TARGET; Ctrl-D ends");
+    if (session->interactive) log_info("one pair per line, SOURCE TAB TARGET; Ctrl-D ends");
     return pair_window_open(&session->window, first);
 }
 
-/* Readers of n-best lists look for "NAME= VALUE" between white space, and for "|||" before that. */
+/* Readers of n-best lists split at "|||" first, and then look for "NAME= VALUE" between white space. */
 static Status check_feature(const char *name) {
     StrView rest = sv(name), word;
     bool one_word = unicode_next_word(&rest, &word) && word.length == strlen(name);
     if (one_word && !strstr(name, "|||")) return STATUS_OK;
-    status_fail(STATUS_USAGE, "option '--n-best-feature': '%s' is no name of a feature", name);
-    return status_hint(STATUS_USAGE, "one word without ||| in it, such as LM");
+    status_fail(STATUS_USAGE, "option '--n-best-feature': '%s' is not a feature name", name);
+    return status_hint(STATUS_USAGE, "name one word without |||, such as LM");
 }
 
 static Status session_begin(Session *session, const StrList *files) {
@@ -384,8 +386,8 @@ static Status session_begin(Session *session, const StrList *files) {
     session->window.source_language = strbuf_view(&session->models.source_language);
     session->window.target_language = strbuf_view(&session->models.target_language);
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
-                               ? options->mini_batch * WINDOW_BATCHES
-                               : WINDOW_MOST;
+                                     ? options->mini_batch * WINDOW_BATCHES
+                                     : WINDOW_MOST;
     TRY(open_input(session, files));
     const DecodeOptions *wanted = &seq2seq_config(session->models.items[0])->decode;
     scoring.search.decode = (DecodeOptions){

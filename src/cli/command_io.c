@@ -33,9 +33,9 @@ Status command_refuse_overwrite(const char *output, const char *file) {
         return status_hint(STATUS_USAGE, "is a variable of the shell not set?");
     }
     if (!output || !file || strcmp(output, "-") == 0 || file_is_stream(output)) return STATUS_OK;
-    if (strcmp(file, "-") == 0) file = "/dev/stdin"; /* which the shell may have opened by name */
+    if (strcmp(file, "-") == 0) file = "/dev/stdin"; /* the shell may have opened the same file */
     if (strcmp(output, file) != 0 && !file_is_same(output, file)) return STATUS_OK;
-    status_fail(STATUS_USAGE, "'%s' would take the place of another file of this command", output);
+    status_fail(STATUS_USAGE, "'%s' would overwrite another file of this command", output);
     return status_hint(STATUS_USAGE, "write to a file of another name");
 }
 
@@ -47,6 +47,6 @@ Status command_refuse_overwrites(const char *output, const StrList *files) {
 Status command_refuse_overwrite_models(const char *output, const StrList *models) {
     TRY(command_refuse_overwrites(output, models));
     if (!output || strcmp(output, "-") != 0 || isatty(STDOUT_FILENO) != 1) return STATUS_OK;
-    status_fail(STATUS_USAGE, "a model is no text for a terminal");
+    status_fail(STATUS_USAGE, "a model cannot be written to a terminal");
     return status_hint(STATUS_USAGE, "name a file, as in --output MODEL.safetensors, or redirect the output");
 }

@@ -89,8 +89,7 @@ static Status print_version(void) {
     return status;
 }
 
-/* "help COMMAND [all]" is "COMMAND --help [all]"; what is no command of its own is explained in the general
- * help. */
+/* "help COMMAND [all]" is "COMMAND --help [all]". "help" and "version" are explained in the general help. */
 static Status help_command(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0) return print_help();
     const Command *command = find_command(argv[1]);
@@ -99,7 +98,7 @@ static Status help_command(int argc, char **argv) {
     return command->run(argc > 2 ? 3 : 2, arguments);
 }
 
-/* The first argument is no command. */
+/* Handles a first argument that is not a command. */
 static Status answer(int argc, char **argv) {
     if (argc < 2) return fail_no_command();
     const char *name = argv[1];
@@ -113,7 +112,7 @@ static Status answer(int argc, char **argv) {
     if (nearest)
         return status_hint(status_fail(STATUS_USAGE, "unknown option '%s'", name), "did you mean '%s'?",
                            nearest);
-    status_fail(STATUS_USAGE, "option '%s' stands before the command", name);
+    status_fail(STATUS_USAGE, "option '%s' comes before the command", name);
     return status_hint(STATUS_USAGE, "attn-mt COMMAND [OPTION...]; attn-mt --help lists the commands");
 }
 
@@ -125,8 +124,8 @@ static void on_exhausted(size_t bytes) {
     _exit(STATUS_RUNTIME);
 }
 
-/* Remove temporary files, then die of the same signal: a filter whose reader has gone says nothing. Training
- * replaces the handlers of the signals that it wants to survive. */
+/* Removes temporary files, then ends by the same signal, without a message: SIGPIPE is normal in a pipeline.
+ * Training replaces the handlers of the signals that it survives. */
 static void on_fatal_signal(int number) {
     file_discard_all();
     signal(number, SIG_DFL);
@@ -138,16 +137,16 @@ static void catch_signals(void) {
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         struct sigaction action = {.sa_handler = on_fatal_signal}, old;
         sigemptyset(&action.sa_mask);
-        /* nohup and shells' background jobs ignore some on purpose; an ignored SIGPIPE is somebody's
-         * accident. */
+        /* nohup and background jobs of shells ignore some signals on purpose, but an ignored SIGPIPE is
+         * an accident. */
         if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN && fatal[i] != SIGPIPE)
             continue;
         sigaction(fatal[i], &action, NULL);
     }
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow: the write fails and says so */
+    signal(SIGXFSZ, SIG_IGN); /* at the limit of a file's size the write fails with an error */
 }
 
-/* Descriptors 0 to 2 that are closed would be given to the next file that is opened. */
+/* Otherwise the next file that is opened would get a closed descriptor 0, 1 or 2. */
 static void fill_standard_descriptors(void) {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) != -1) continue;

@@ -80,7 +80,7 @@ expect 0 0.933 '' "$own/theirs" -i "$own/ours" --d2l 1 -b -w 3 --quiet
 expect 0 '1.000
 0.658' '' "$own/theirs" -i "$own/ours" --d2l=2 --sentence-level -b
 expect 0 0.829 '' --reference "$own/theirs" -i "$own/ours" --d2l -b
-expect 2 '' "attn-mt: option '--d2l' scores by itself and does not go with '--metrics'" \
+expect 2 '' "attn-mt: option '--d2l' is a metric of its own and does not go with '--metrics'" \
     "$own/theirs" -i "$own/ours" --d2l -m chrf ter
 expect 2 '' "attn-mt: option '--d2l' does not go with '--tokenize'" \
     "$own/theirs" -i "$own/ours" --d2l -tok zh
@@ -175,10 +175,10 @@ for choice in 'zh -l en-zh' 'zh --language-pair=en-zh-CN' '13a -l zh-en' 'char -
     grep -q "tok:${choice%% *}|" "$own/out" || complain "-l: not $choice"
 done
 expect 0 100.0 '' sys_a.txt -i sys_a.txt -l en-ja -m chrf -b
-expect 2 '' "attn-mt: option '--language-pair': sacreBLEU cuts 'ja' with MeCab, which is not built in" \
+expect 2 '' "attn-mt: option '--language-pair': sacreBLEU tokenizes 'ja' with MeCab, which is not built in" \
     sys_a.txt -i sys_a.txt -l en-ja
 grep -q 'hint: .*--tokenize char' "$own/err" || complain "no hint at another tokenizer"
-expect 2 '' "attn-mt: option '--language-pair': 'zh' is no pair such as en-zh" sys_a.txt -i sys_a.txt -l zh
+expect 2 '' "attn-mt: option '--language-pair': 'zh' is not a pair such as en-zh" sys_a.txt -i sys_a.txt -l zh
 
 # Errors.
 expect 2 '' 'attn-mt: no reference given' -i sys_a.txt
@@ -193,7 +193,7 @@ expect 2 '' "attn-mt: option '--paired-bs' compares several systems, but there i
 expect 2 '' "attn-mt: option '-f': 'latex' is not json or text" ref.txt -i sys_a.txt -f latex
 expect 2 '' "attn-mt: option '--confidence' is for one system, but there are 2" \
     ref.txt -i sys_a.txt sys_b.txt -ci
-expect 2 '' "attn-mt: option '--sentence-level' goes with one metric" ref.txt -i sys_a.txt -sl -m bleu chrf
+expect 2 '' "attn-mt: option '--sentence-level' needs a single metric" ref.txt -i sys_a.txt -sl -m bleu chrf
 expect 2 '' "attn-mt: option '--sentence-level' does not go with statistical tests" \
     ref.txt -i sys_a.txt -sl -ci
 expect 2 '' "attn-mt: 'sys_a.txt' is given twice as input" ref.txt -i sys_a.txt sys_a.txt

@@ -332,7 +332,7 @@ says "no demo given"
 expect 2 demo posi
 says "attn-mt demo attention, or attn-mt demo pooling"
 expect 2 demo attention more
-says "takes options only"
+says "takes only options"
 expect 2 demo positions --score dot
 says "unknown option '--score'"
 expect 2 demo positions --size 9

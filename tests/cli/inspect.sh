@@ -59,9 +59,9 @@ awk -F '\t' 'NF != 24 { exit 1 } END { exit NR != 24 }' "$TMP/out" || fail "--te
 expect 2 "$attn" inspect --tensor decoder.attention.query.wieght "$model"
 says "did you mean 'decoder.attention.query.weight'?"
 expect 2 "$attn" inspect --tensor x "$TMP/tiny.tsv"
-says "--tensor asks for a model"
+says "--tensor needs a model"
 expect 2 "$attn" inspect --vocab --tensor x "$model"
-says "--vocab and --tensor each"
+says "--vocab does not go with --tensor"
 
 expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
 [ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"

@@ -110,4 +110,4 @@ asks() { # WHAT COMMAND
 }
 asks "one sentence a line; Ctrl-D ends" '"$attn" translate -m "$model"'
 asks "one JSON object a line; Ctrl-D ends" '"$attn" translate -m "$model" --json-input'
-asks "one translation a line; Ctrl-D ends; -i FILE reads a file" '"$attn" bleu "$TMP/source"'
+asks "one translation per line; Ctrl-D ends; -i FILE reads a file" '"$attn" bleu "$TMP/source"'
