@@ -8,26 +8,26 @@
 #include "base/log.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "text/whole_words.h"
 
 /* clang-format off */
 #define FIELD(member_) OPT_FIELD(BleuOptions, member_)
 static const Option ROWS[] = {
-    {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "13a",
+    {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .default_text = "13a",
      .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME", .group = "BLEU",
      .help = "tokenizer"},
     {.flag = "lowercase", .alias = "lc", .type = OPT_BOOL, FIELD(lowercase),
      .help = "ignore case"},
-    {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .fallback = "exp",
+    {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .default_text = "exp",
      .choices = BLEU_SMOOTHING_CHOICES, .arg = "NAME",
      .help = "smoothing of n-gram orders without a match"},
-    {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .fallback = "-1",
+    {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .default_text = "-1",
      .min = -1, .max = 1e9, .arg = "X",
      .help = "value of floor and add-k; -1 = their usual values, 0.1 and 1"},
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
      .help = "do not warn of input that looks tokenized or has no spaces"},
-    {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .bare = "2", .min = 1, .max = 100, .arg = "K",
+    {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .implied_value = "2", .min = 1, .max = 100, .arg = "K",
      .help = "compute bleu(k) of the textbook Dive into Deep Learning instead, from 0 to 1, on tokens "
              "between spaces; the mean over all lines, or with --sentence-level one score per line"},
     {0},

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 
 enum { BEAM = 25, MAX_SHIFT_LENGTH = 10, MAX_SHIFT_DISTANCE = 50, MAX_CANDIDATES = 1000 };
 

@@ -10,7 +10,7 @@
 #include "bleu/input.h"
 #include "bleu/report.h"
 #include "bleu/scoring.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "text/languages.h"
@@ -49,11 +49,11 @@ static const Option INPUT_ROWS[] = {
      .help = "hypotheses, one file per system; default: standard input, with a tab between the systems"},
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
      .help = "reference file; the same as a REFERENCE argument"},
-    {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1",
+    {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .default_text = "1",
      .min = 1, .max = 1000, .arg = "N",
      .help = "split each line of the only reference file at tabs into N references"},
 
-    {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
+    {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .default_text = "bleu",
      .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
      .help = "metrics to compute"},
     {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair),
@@ -68,26 +68,26 @@ static const Option OUTPUT_ROWS[] = {
     {.flag = "confidence", .common = true, .alias = "ci", .type = OPT_BOOL, FIELD(confidence),
      .group = "Significance",
      .help = "print the 95 % confidence interval, by bootstrap resampling"},
-    {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .fallback = "1000",
+    {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .default_text = "1000",
      .min = 1, .max = 1e8, .arg = "N",
      .help = "number of resamples of --confidence"},
     {.flag = "paired-bs", .common = true, .alias = "pbs", .type = OPT_BOOL, FIELD(paired_bs),
      .help = "compare the systems with the first one by paired bootstrap resampling"},
-    {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .fallback = "1000",
+    {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .default_text = "1000",
      .min = 1, .max = 1e8, .arg = "N",
      .help = "number of resamples of --paired-bs"},
-    {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .fallback = "1", .min = 0,
+    {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .default_text = "1", .min = 0,
      .max = 1024, .arg = "N",
      .help = "accepted for compatibility, without effect"},
 
     {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only),
      .group = "Output",
      .help = "print only the number"},
-    {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1",
+    {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .default_text = "-1",
      .min = -1,
      .max = 100, .arg = "N",
      .help = "digits after the decimal point; -1 = 1 digit, or 3 with --d2l"},
-    {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .fallback = "json",
+    {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .default_text = "json",
      .choices = REPORT_FORMAT_CHOICES, .arg = "NAME",
      .help = "output format"},
     {.flag = "short", .alias = "sh", .type = OPT_BOOL, FIELD(short_signature),
@@ -198,14 +198,14 @@ static BleuOptions *bleu_options(const Run *run) {
 }
 
 /* The textbook's score splits at spaces and does no smoothing. */
-static Status check_d2l(const Run *run, const OptionsGiven *given) {
+static Status check_d2l(const Run *run, const UserOptions *given) {
     static const char *const OTHERS[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
         return status_fail(STATUS_USAGE,
                            "option '--d2l' is a metric of its own and does not go with '--metrics'");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
-        if (options_given(given, OTHERS[i]))
+        if (option_is_given(given, OTHERS[i]))
             return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
     return STATUS_OK;
 }
@@ -217,9 +217,9 @@ static bool scores_bleu(const Run *run) {
 }
 
 /* As in sacreBLEU: 13a, except for three languages. */
-static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
+static Status choose_tokenizer(const Run *run, const UserOptions *given) {
     const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
-    if (!pair || options_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
+    if (!pair || option_is_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
     if (!dash)
         return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is not a pair such as en-zh", pair);
     StrView target = language_code(sv(dash + 1));
@@ -236,7 +236,7 @@ static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
 }
 
 /* Checks the options against each other. */
-static Status check(const Run *run, const OptionsGiven *given) {
+static Status check(const Run *run, const UserOptions *given) {
     if (run->references.count == 0) {
         Status status = status_fail(STATUS_USAGE, "no reference given");
         return status_hint(status, "name the references before -i: attn-mt bleu REFERENCE... -i HYPOTHESES");
@@ -291,7 +291,7 @@ static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
     options_defaults(run->tables);
     Words words = {0};
     StrList positional = {0};
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     Status status = spread_inputs(argc, argv, &words);
     if (status == STATUS_OK)
         status = options_parse(run->tables, (int)words.count, words.items, &positional, help, &given);

@@ -13,7 +13,7 @@ typedef struct {
 } ConvertOptions;
 
 /* In the order of the choices. */
-static const WeightFormat PRECISIONS[] = {FORMAT_INT8, FORMAT_BF16};
+static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_BF16};
 
 #define FIELD(member) OPT_FIELD(ConvertOptions, member)
 
@@ -21,7 +21,7 @@ static const WeightFormat PRECISIONS[] = {FORMAT_INT8, FORMAT_BF16};
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
      .help = "output file; it is replaced only when everything is done", .group = "Output"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "int8", .choices = "int8|bf16",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "int8", .choices = "int8|bf16",
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
              "half"},

@@ -38,7 +38,7 @@ static const Option HEATMAP_OPTIONS[] = {
              "shown; html: each model by itself, up to 4 side by side",
      .group = "Input and output"},
     {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats),
-     .choices = HEATMAP_FORMATS,
+     .choices = HEATMAP_FORMAT_CHOICES,
      .arg = "NAMES",
      .help = "output formats; default: text, or csv, pgm and svg with --output; json: all that was "
              "computed, with one object per line for several sentences on standard output; html: a page "
@@ -46,29 +46,29 @@ static const Option HEATMAP_OPTIONS[] = {
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "PREFIX",
      .help = "write PREFIX.csv and so on; for several sentences PREFIX-1.csv, PREFIX-2.csv, ...; a PREFIX "
              "such as x.svg selects that format; - = standard output"},
-    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
      .help = "print no warnings and no names of written files"},
     {.flag = "target", .common = true, .letter = 't', .type = OPT_STRING, FIELD(target), .arg = "TEXT",
      .help = "show this translation instead of searching for one; html: show it beside the model's own",
      .group = "Heatmap"},
     {.flag = "target-file", .type = OPT_STRING, FIELD(target_file), .arg = "FILE",
      .help = "the same for several sentences; one translation per line"},
-    {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .fallback = "subword",
+    {.flag = "level", .common = true, .type = OPT_CHOICE, FIELD(level), .default_text = "subword",
      .choices = ALIGNMENT_LEVELS, .arg = "LEVEL",
      .help = "rows and columns are words, or the model's subwords; html: the level that is shown first"},
-    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .fallback = "none",
-     .bare = "decoder",
+    {.flag = "self-attention", .common = true, .type = OPT_CHOICE, FIELD(self), .default_text = "none",
+     .implied_value = "decoder",
      .choices = SELF_SIDES, .arg = "SIDE",
      .help = "show self-attention instead; encoder: rows and columns are source tokens; decoder: columns "
              "are the target tokens so far; Transformers have it, and recurrent decoders with "
              "model.decoder.self_attention; it covers the whole line even if the line is translated in "
              "chunks"},
-    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .fallback = "0",
+    {.flag = "layer", .common = true, .type = OPT_INT, FIELD(layer), .default_text = "0",
      .max = MODEL_MAX_LAYERS, .arg = "N",
      .help = "layer of a Transformer to show, from 1; 0 = mean of all layers"},
-    {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .fallback = "0", .max = 1024, .arg = "N",
+    {.flag = "head", .common = true, .type = OPT_INT, FIELD(head), .default_text = "0", .max = 1024, .arg = "N",
      .help = "attention head to show, from 1; 0 = mean of all heads"},
-    {.flag = "cell", .type = OPT_INT, FIELD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
+    {.flag = "cell", .type = OPT_INT, FIELD(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: width and height of a weight in pixels"},
     {0}};
 /* clang-format on */
@@ -171,16 +171,16 @@ static void write_json(const Shown *shown, StrBuf *out) {
 static void draw(const Shown *shown, HeatmapFormat format, const HeatmapOptions *options, StrBuf *out) {
     const Heatmap *map = &shown->map;
     switch (format) {
-    case FORMAT_JSON:
+    case HEATMAP_JSON:
         write_json(shown, out);
         break;
-    case FORMAT_CSV:
+    case HEATMAP_CSV:
         heatmap_write_csv(map, out);
         break;
-    case FORMAT_PGM:
+    case HEATMAP_PGM:
         heatmap_write_pgm(map, options->cell, out);
         break;
-    case FORMAT_SVG:
+    case HEATMAP_SVG:
         heatmap_write_svg(map, out);
         break;
     default:
@@ -192,8 +192,8 @@ static void draw(const Shown *shown, HeatmapFormat format, const HeatmapOptions 
 /* All formats of one heatmap. */
 static Status show(const Shown *shown, const HeatmapOptions *options, const HeatmapFiles *files, int number) {
     Status status = STATUS_OK;
-    for (int f = 0; f < FORMATS && status == STATUS_OK; f++) {
-        if (!files->wanted[f] || f == FORMAT_HTML) continue;
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT && status == STATUS_OK; f++) {
+        if (!files->wanted[f] || f == HEATMAP_HTML) continue;
         StrBuf content = {0};
         draw(shown, (HeatmapFormat)f, options, &content);
         status = heatmap_files_write(files, (HeatmapFormat)f, number, &content);
@@ -218,11 +218,11 @@ static void align(const Translation *translation, const Seq2Seq *model, const He
 
 /* Of a line without text there is nothing to show, but a line of JSON stands for each line of the input. */
 static Status show_blank(StrView line, const HeatmapFiles *files, int number) {
-    if (files->prefix || !files->wanted[FORMAT_JSON]) return STATUS_OK;
+    if (files->prefix || !files->wanted[HEATMAP_JSON]) return STATUS_OK;
     StrBuf json = {0};
     begin_json(line, SV(""), &json);
     strbuf_add(&json, SV("}\n"));
-    Status status = heatmap_files_write(files, FORMAT_JSON, number, &json);
+    Status status = heatmap_files_write(files, HEATMAP_JSON, number, &json);
     strbuf_free(&json);
     return status;
 }
@@ -256,12 +256,12 @@ static Status run(const HeatmapOptions *options, TranslatorOptions *translating,
                   HeatmapRemarks *remarks) {
     enum { TOGETHER = 256 };
     const bool *wanted = files->wanted;
-    int together = wanted[FORMAT_JSON] ? 1 : TOGETHER;
+    int together = wanted[HEATMAP_JSON] ? 1 : TOGETHER;
     Translation results[TOGETHER];
     Translator *translator = NULL;
     Backpointers tree = {0};
-    if (wanted[FORMAT_JSON]) translating->search.decode.max_input_length = INT_MAX;
-    if (wanted[FORMAT_JSON] && targets->count == 0) translating->search.tree = &tree;
+    if (wanted[HEATMAP_JSON]) translating->search.decode.max_input_length = INT_MAX;
+    if (wanted[HEATMAP_JSON] && targets->count == 0) translating->search.tree = &tree;
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, ensemble_items(models), models->count, translating, workers);
     for (int first = 0; first < lines->count && status == STATUS_OK; first += together) {
@@ -304,20 +304,20 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
                                                       .remarks = remarks,
                                                       .progress = options->quiet ? NULL : &progress},
                                        &content);
-    if (status == STATUS_OK) status = heatmap_files_write(files, FORMAT_HTML, 0, &content);
+    if (status == STATUS_OK) status = heatmap_files_write(files, HEATMAP_HTML, 0, &content);
     strbuf_free(&content);
     return status;
 }
 
 /* Which formats; before anything is read, so that wrong options are told at once. */
-static Status choose_formats(const HeatmapOptions *options, const OptionsGiven *given, HeatmapFiles *files) {
+static Status choose_formats(const HeatmapOptions *options, const UserOptions *given, HeatmapFiles *files) {
     *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
     TRY(heatmap_files_choose(files, &options->formats));
-    if (options_given(given, "cell") && !files->wanted[FORMAT_PGM]) {
+    if (option_is_given(given, "cell") && !files->wanted[HEATMAP_PGM]) {
         status_fail(STATUS_USAGE, "option '--cell' does nothing without '--format pgm'");
         return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
     }
-    if (options->self && files->wanted[FORMAT_HTML]) {
+    if (options->self && files->wanted[HEATMAP_HTML]) {
         status_fail(STATUS_USAGE, "the page of --format html has its own place for --self-attention");
         return status_hint(STATUS_USAGE, "leave it out: the view 'Layers and heads' shows it");
     }
@@ -381,11 +381,11 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
     translating->search.attention = !options->self;
     translating->search.choice = choice_of(options);
     TRY(check_choice(options, models->items[0]));
-    if (files->wanted[FORMAT_JSON]) TRY(model_require_left_to_right(models->items[0], "--format json"));
+    if (files->wanted[HEATMAP_JSON]) TRY(model_require_left_to_right(models->items[0], "--format json"));
     Status status = read_sentences(options, sentence, &lines, &targets);
     if (status == STATUS_OK) status = heatmap_files_check(files, lines.count);
-    for (int f = 0; f < FORMATS; f++) pictures |= files->wanted[f] && f != FORMAT_HTML;
-    if (status == STATUS_OK && files->wanted[FORMAT_HTML])
+    for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) pictures |= files->wanted[f] && f != HEATMAP_HTML;
+    if (status == STATUS_OK && files->wanted[HEATMAP_HTML])
         status =
             write_page(options, translating, models, files, &lines, &targets, pictures ? NULL : &remarks);
     if (status == STATUS_OK && pictures)
@@ -406,7 +406,7 @@ Status cmd_heatmap(int argc, char **argv) {
     Ensemble models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &words, &help, &given);
@@ -421,8 +421,8 @@ Status cmd_heatmap(int argc, char **argv) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
-        options.subwords = options_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
-        status = ensemble_load(&models, &options.models, FORMAT_FLOAT32);
+        options.subwords = option_is_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
+        status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
         if (status == STATUS_OK) {
             ensemble_apply_defaults(&models, &given, &translating.search.decode);
             status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);

@@ -19,9 +19,9 @@ typedef struct {
 
 /* clang-format off */
 static const Option INSPECT_OPTIONS[] = {
-    {.flag = "json", .type = OPT_BOOL, FIELD(json), .fallback = "false",
+    {.flag = "json", .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object", .group = "Models and data"},
-    {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .fallback = "false", .group = "Models",
+    {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .default_text = "false", .group = "Models",
      .help = "print the vocabularies instead; one line per id: id, source token, target token"},
     {.flag = "tensor", .type = OPT_STRING, FIELD(tensor), .arg = "NAME",
      .help = "print the numbers of one tensor instead; one row per line, with tabs between the numbers"},

@@ -28,7 +28,7 @@ typedef struct {
 
 /* clang-format off */
 static const Option COMMAND_OPTIONS[] = {
-    {.flag = "run", .common = true, FIELD(STRING, run), .fallback = "run", .arg = "DIR",
+    {.flag = "run", .common = true, FIELD(STRING, run), .default_text = "run", .arg = "DIR",
      .help = "directory of the model, the log and the training state", .group = "Run"},
     {.flag = "resume", .common = true, FIELD(BOOL, resume),
      .help = "continue the run in DIR as if it had not been interrupted; the result is the same bit for "
@@ -43,19 +43,19 @@ static const Option COMMAND_OPTIONS[] = {
              "header line names them"},
     {.flag = "overwrite", .common = true, FIELD(BOOL, overwrite),
      .help = "start again even if DIR already contains a model"},
-    {.flag = "threads", .common = true, FIELD(INT, threads), .fallback = "0", .max = 1024,
+    {.flag = "threads", .common = true, FIELD(INT, threads), .default_text = "0", .max = 1024,
      .arg = "N",
      .help = "number of threads, 0 = one per core; the result does not depend on it"},
     {.flag = "check-comm", FIELD(BOOL, check_comm),
      .help = "print which processes of mpirun or srun found each other and how fast they sum, and exit"},
     {.flag = "quiet", .common = true, .letter = 'q', FIELD(BOOL, quiet),
      .help = "print only warnings and errors"},
-    {.flag = "dump-config", .common = true, FIELD(CHOICE, dump), .fallback = "none",
+    {.flag = "dump-config", .common = true, FIELD(CHOICE, dump), .default_text = "none",
      .choices = "none|full|minimal",
-     .bare = "full", .arg = "KIND",
+     .implied_value = "full", .arg = "KIND",
      .help = "print the resulting configuration and exit"},
-    {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .fallback = "none", .choices = "none|train|valid",
-     .bare = "train", .arg = "KIND",
+    {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .default_text = "none", .choices = "none|train|valid",
+     .implied_value = "train", .arg = "KIND",
      .help = "print the training or validation pairs (such as those held out), after a line that names "
              "their languages, and exit"},
     {0}};
@@ -166,7 +166,7 @@ static Status check_command(const TrainCommand *command) {
 }
 
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
-                           const StrList *files, OptionsGiven *given) {
+                           const StrList *files, UserOptions *given) {
     TRY(check_command(command));
     if (!only_prints(command)) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
@@ -211,7 +211,7 @@ Status cmd_train(int argc, char **argv) {
     Config config = {0};
     OptionTable tables[8] = {{COMMAND_OPTIONS, &command}};
     StrList files = {0};
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     HelpKind help = HELP_NONE;
     config_tables(&config, tables + 1);
     options_defaults(tables);

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/workers.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "translate/line_constraints.h"
@@ -263,7 +263,7 @@ static Status spare_what_is_read(const TranslateOptions *options, const char *ou
 }
 
 /* Everything between the command line and the first input line. */
-static Status session_begin(Session *session, const OptionsGiven *given) {
+static Status session_begin(Session *session, const UserOptions *given) {
     TranslateOptions *options = &session->options;
     TranslatorOptions *translating = &session->translating;
     const DecodeOptions *decode = &translating->search.decode;
@@ -347,7 +347,7 @@ static void session_free(Session *session) {
 Status cmd_translate(int argc, char **argv) {
     Session session = {0};
     StrList files, *inputs = &session.options.inputs;
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     OptionTable tables[] = {
         {TRANSLATE_OPTIONS, &session.options}, {DECODE_OPTIONS, &session.translating.search.decode}, {0}};
     HelpKind help;

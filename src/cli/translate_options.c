@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "translate/mbr.h"
 #include "search/rescore.h"
 
@@ -18,17 +18,17 @@ const Option TRANSLATE_OPTIONS[] = {
              "(model.decoder.right_to_left) rescore whole translations", .group = "Input and output"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
      .help = "text to translate, one sentence per line; .gz files too; default: standard input"},
-    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .default_text = "-",
      .arg = "FILE",
      .help = "output file; it is replaced only when everything is done"},
-    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N",
      .help = "number of threads, 0 = one per core; the result does not depend on it"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "number format of the weights; fewer bits are faster and take less memory, but can change a "
              "few words; files of attn-mt convert keep their own format"},
-    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .fallback = "0", .max = SHORTLIST_MOST,
+    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MOST,
      .arg = "N",
      .help = "consider only the N most frequent target tokens and N likely translations of each source "
              "token; this is faster, but can change a few words; try 50; 0 = all tokens"},
@@ -37,50 +37,50 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "reference translations; prints BLEU and chrF on standard error at the end"},
     {.flag = "report", .type = OPT_STRING, FIELD(report), .needs = "reference", .arg = "FILE",
      .help = "write these scores to FILE as JSON, in sacreBLEU's format"},
-    {.flag = "tokenize", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "auto",
+    {.flag = "tokenize", .type = OPT_CHOICE, FIELD(tokenizer), .default_text = "auto",
      .choices = "auto|" BLEU_TOKENIZER_CHOICES, .needs = "reference", .arg = "NAME",
      .help = "tokenizer of BLEU; auto: zh for Chinese, char for other target languages without spaces, "
              "otherwise 13a"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .fallback = "false",
+     .default_text = "false",
      .help = "print no warnings and no summary"},
-    {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .fallback = "0", .bare = "1000000",
+    {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .default_text = "0", .implied_value = "1000000",
      .max = N_BEST_ALL, .arg = "N",
      .help = "print the N best translations in Moses format, without N the whole beam; fewer if some of "
              "them are equal",
      .group = "Output format"},
-    {.flag = "alignment", .common = true, .type = OPT_STRING, FIELD(alignment), .fallback = "none",
-     .choices = "none|hard|soft", .bare = "hard", .arg = "STYLE",
+    {.flag = "alignment", .common = true, .type = OPT_STRING, FIELD(alignment), .default_text = "none",
+     .choices = "none|hard|soft", .implied_value = "hard", .arg = "STYLE",
      .help = "add word alignments; hard: the best source word of each target word; a number: all pairs "
              "with at least this weight; soft: all attention weights, including those of </s>"},
-    {.flag = "alignment-level", .type = OPT_CHOICE, FIELD(level), .fallback = "word",
+    {.flag = "alignment-level", .type = OPT_CHOICE, FIELD(level), .default_text = "word",
      .choices = ALIGNMENT_LEVELS, .needs = "alignment|attention", .arg = "LEVEL",
      .help = "align words, or the model's subwords"},
-    {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .fallback = "false",
+    {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .default_text = "false",
      .help = "add log p of each token and of </s>; for lines translated in several sentences or chunks "
              "only the final </s> is shown, though the score counts all"},
-    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
+    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object per line; its fields are text, translation, score, normalized_score, "
              "tokens, source_tokens, and those of other options"},
-    {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .fallback = "false",
+    {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .default_text = "false",
      .help = "read one JSON object per line, with \"text\" and optionally \"prefix\" and \"constraints\" "
              "(a list of words that the translation must contain; constraints_met and constraints_unmet "
              "tell the result); print JSON, and pass other fields on; a line that cannot be read is "
              "answered by {\"error\": ...}, and the exit status is 3"},
-    {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .fallback = "0", .max = 1000, .arg = "N",
+    {.flag = "alternatives", .type = OPT_INT, FIELD(alternatives), .default_text = "0", .max = 1000, .arg = "N",
      .help = "JSON: add the N best tokens at each position of the translation, with log p; for a model "
              "with two decoders, those of the first"},
-    {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .fallback = "false",
+    {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .default_text = "false",
      .help = "JSON: add the confidence of each word and of the line, from 0 to 1"},
-    {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .fallback = "false",
+    {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .default_text = "false",
      .help = "draw the attention weights of each translation on standard error"},
-    {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .fallback = "false",
+    {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(crop), .default_text = "false",
      .help = "crop lines longer than --max-input-length instead of translating them in chunks",
      .group = "Long lines"},
-    {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(split), .fallback = "false",
+    {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(split), .default_text = "false",
      .help = "lines are paragraphs; translate sentence by sentence, and preserve the white space between "
              "and around the sentences"},
-    {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(tags), .fallback = "false",
+    {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(tags), .default_text = "false",
      .help = "preserve markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;); they are "
              "removed before translation and put back where the attention points; markup in prefixes is "
              "only removed"},
@@ -95,12 +95,12 @@ const Option TRANSLATE_OPTIONS[] = {
              "its translation must contain TARGET, if possible where the attention is on SOURCE; case "
              "matters unless the model lowercases text; such translations are compared by log p, "
              "regardless of --length-penalty"},
-    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .fallback = "none", .choices = MBR_CHOICES,
+    {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .default_text = "none", .choices = MBR_CHOICES,
      .arg = "SCORE",
      .help = "minimum Bayes risk: choose the translation in the beam that agrees best with the whole beam "
              "by this score; use a beam of 10 or more",
      .group = "Choice from the beam"},
-    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .fallback = "1", .max = 100, .needs = "mbr",
+    {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .default_text = "1", .max = 100, .needs = "mbr",
      .arg = "X",
      .help = "weight of a translation of probability p in this choice: p^X; 0 = equal weights"},
     {0}};

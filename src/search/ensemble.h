@@ -23,7 +23,7 @@ void ensemble_free(Ensemble *models);
 Status ensemble_check_shortlists(const Ensemble *models, const StrList *paths);
 /* Gives every search option that the user did not set its value in the first model's file, bounded by
  * decode_options_bound; warns of each value that is bounded. */
-void ensemble_apply_defaults(const Ensemble *models, const OptionsGiven *user_options, DecodeOptions *decode);
+void ensemble_apply_defaults(const Ensemble *models, const UserOptions *user_options, DecodeOptions *decode);
 static inline const Seq2Seq *const *ensemble_items(const Ensemble *models) {
     return (const Seq2Seq *const *)models->items;
 }

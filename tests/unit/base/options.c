@@ -30,7 +30,7 @@ static const Option MODEL_ROWS[] = {
     {.key = "model.hidden",
      .type = OPT_INT,
      OPT_FIELD(ModelOptions, hidden),
-     .fallback = "256",
+     .default_text = "256",
      .min = 1,
      .max = 4096,
      .help = "size of the hidden state",
@@ -38,45 +38,45 @@ static const Option MODEL_ROWS[] = {
     {.key = "model.layers",
      .type = OPT_INT,
      OPT_FIELD(ModelOptions, layers),
-     .fallback = "2",
+     .default_text = "2",
      .min = 1,
      .max = 8,
      .help = "layers"},
     {.key = "model.cell",
      .type = OPT_CHOICE,
      OPT_FIELD(ModelOptions, cell),
-     .fallback = "gru",
+     .default_text = "gru",
      .choices = "gru|lstm|rnn",
      .help = "kind of cell"},
     {.key = "model.tied",
      .type = OPT_BOOL,
      OPT_FIELD(ModelOptions, tied),
-     .fallback = "true",
+     .default_text = "true",
      .help = "tie embeddings"},
     {.key = "model.dropout",
      .letter = 'd',
      .type = OPT_REAL,
      OPT_FIELD(ModelOptions, dropout),
-     .fallback = "0.2",
+     .default_text = "0.2",
      .max = 0.9,
      .help = "rate"},
     {.key = "train.seed",
      .type = OPT_LONG,
      OPT_FIELD(ModelOptions, seed),
-     .fallback = "1",
+     .default_text = "1",
      .help = "random seed",
      .group = "Training"},
     {.key = "model.name", .letter = 'n', .type = OPT_STRING, OPT_FIELD(ModelOptions, name), .help = "name"},
     {.key = "train.path",
      .type = OPT_STRING,
      OPT_FIELD(ModelOptions, path),
-     .fallback = "run",
+     .default_text = "run",
      .help = "folder"},
     {.key = "train.files",
      .letter = 'f',
      .type = OPT_LIST,
      OPT_FIELD(ModelOptions, files),
-     .fallback = "a.tsv,b.tsv",
+     .default_text = "a.tsv,b.tsv",
      .arg = "FILE",
      .help = "files"},
     {.flag = "format",
@@ -98,7 +98,7 @@ static const Option DECODE_ROWS[] = {{.key = "decode.beam_size",
                                       .letter = 'b',
                                       .type = OPT_INT,
                                       OPT_FIELD(DecodeOptions, beam),
-                                      .fallback = "5",
+                                      .default_text = "5",
                                       .min = 1,
                                       .max = 1000,
                                       .arg = "N",
@@ -107,16 +107,16 @@ static const Option DECODE_ROWS[] = {{.key = "decode.beam_size",
                                      {.key = "decode.n_best",
                                       .type = OPT_INT,
                                       OPT_FIELD(DecodeOptions, nbest),
-                                      .fallback = "0",
-                                      .bare = "5",
+                                      .default_text = "0",
+                                      .implied_value = "5",
                                       .min = 1,
                                       .max = 100,
                                       .help = "best translations"},
                                      {.flag = "alignment",
                                       .type = OPT_CHOICE,
                                       OPT_FIELD(DecodeOptions, alignment),
-                                      .fallback = "none",
-                                      .bare = "hard",
+                                      .default_text = "none",
+                                      .implied_value = "hard",
                                       .choices = "none|hard|soft",
                                       .help = "alignments"},
                                      {0}};
@@ -586,7 +586,7 @@ static void short_help(void **state) {
     (void)state;
     static const Option ROWS[] = {{.key = "a.x",
                                    .type = OPT_INT,
-                                   .fallback = "3",
+                                   .default_text = "3",
                                    .common = true,
                                    .help = "first; rest",
                                    .group = "Group"},
@@ -667,23 +667,23 @@ static void unusual_rows_work_too(void **state) {
         {.key = "mode",
          .type = OPT_CHOICE,
          .offset = (size_t)((char *)&values.mode - (char *)&values),
-         .fallback = "a",
+         .default_text = "a",
          .choices = "a|b",
          .arg = "MODE",
          .help = "how"},
         {.key = "big",
          .type = OPT_LONG,
          .offset = (size_t)((char *)&values.big - (char *)&values),
-         .fallback = "-9223372036854775808"},
+         .default_text = "-9223372036854775808"},
         {.key = "s.kinds",
          .type = OPT_LIST,
          .offset = (size_t)((char *)&values.kinds - (char *)&values),
-         .fallback = "",
+         .default_text = "",
          .choices = "a|b"},
         {.key = "size.most", /* of another section, whose name begins like the first */
          .type = OPT_INT,
          .offset = (size_t)((char *)&values.most - (char *)&values),
-         .fallback = "7"},
+         .default_text = "7"},
         {0}};
     const OptionTable tables[] = {{rows, &values}, {0}};
     options_defaults(tables);
@@ -743,7 +743,7 @@ static void others_are_laid_under(void **state) {
     Fixture *f = fresh();
     char *argv[] = {(char *)"prog", (char *)"--beam-size", (char *)"5", (char *)"--n-best", (char *)"word"};
     DecodeOptions other = {.beam = 12, .nbest = 7, .alignment = 2};
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     assert_int_equal(options_parse(f->tables, 5, argv, &f->positional, &f->help, &given), STATUS_OK);
     options_apply_defaults(&f->tables[1], &given, &other);
     assert_int_equal(given.count, 2);
@@ -765,13 +765,13 @@ static void what_was_given_is_known(void **state) {
     assert_non_null(file);
     fputs("{\"model\": {\"dropout\": 0.5}}", file);
     fclose(file);
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     if (options_parse_config(f->tables, 8, argv, &f->positional, &f->help, &given) != STATUS_OK)
         fail_msg("%s", status_message());
     assert_int_equal(given.count, 4);
-    assert_true(options_given(&given, "decode.beam_size") && options_given(&given, "model.hidden"));
-    assert_true(options_given(&given, "model.dropout") && !options_given(&given, "model.cell"));
-    assert_true(options_given(&given, "quiet") && !options_given(&given, "verbose")); /* flags */
+    assert_true(option_is_given(&given, "decode.beam_size") && option_is_given(&given, "model.hidden"));
+    assert_true(option_is_given(&given, "model.dropout") && !option_is_given(&given, "model.cell"));
+    assert_true(option_is_given(&given, "quiet") && !option_is_given(&given, "verbose")); /* flags */
     mem_free(given.rows);
     release(f);
 }
@@ -781,7 +781,7 @@ static void others_are_needed(void **state) {
     (void)state;
     static const Option ROWS[] = {
         {.flag = "beam", .letter = 'b', .type = OPT_INT, OPT_FIELD(DecodeOptions, beam), .arg = "N"},
-        {.flag = "best", .type = OPT_INT, OPT_FIELD(DecodeOptions, nbest), .bare = "1", .arg = "N"},
+        {.flag = "best", .type = OPT_INT, OPT_FIELD(DecodeOptions, nbest), .implied_value = "1", .arg = "N"},
         {.flag = "scale",
          .alias = "by",
          .letter = 's',
