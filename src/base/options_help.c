@@ -4,15 +4,15 @@
 #include <string.h>
 #include "base/utf8.h"
 
-/* The help begins in column HELP_COLUMN, beside the option. If that leaves fewer than MIN_COLUMNS columns, it
- * begins on the next line, in column HELP_BELOW. */
+/* The column of the help beside an option, and of help below its option if the first one would leave less
+ * than MIN_COLUMNS columns. */
 enum { HELP_COLUMN = 30, HELP_BELOW = 8, MIN_COLUMNS = 40 };
 
 static void add_spaces(StrBuf *out, size_t count) {
     while (count-- > 0) strbuf_add_char(out, ' ');
 }
 
-/* Adds the words of `text` in columns indent .. width - 1. The caller has indented the first line. */
+/* Adds the words of `text` in columns indent .. width - 1; the indent of the first line is already there. */
 static void add_wrapped(StrBuf *out, StrView text, size_t indent, size_t width) {
     size_t column = indent;
     StrView word;
@@ -71,14 +71,25 @@ static StrView first_clause(const Option *row) {
     return clause;
 }
 
-/* Adds the end of the help: " (train.epochs; default: 20)" */
-static void add_default(StrBuf *help, const Option *row, HelpKind kind) {
-    const char *key = kind == HELP_ALL && row->key ? row->key : "";
-    if (!*key && !shows_default(row)) return;
-    strbuf_format(help, " (%s", key);
+static void add_choices(StrBuf *help, const char *choices) {
+    StrView rest = sv(choices), choice;
+    for (bool first = true; sv_next(&rest, '|', &choice); first = false)
+        strbuf_format(help, "%s%.*s", first ? "" : ", ", SV_ARG(choice));
+}
+
+/* What follows the help: " (text.tokenizer: bpe, word; default: bpe)" */
+static void add_facts(StrBuf *help, const Option *row, HelpKind kind) {
+    size_t start = help->length;
+    if (kind == HELP_ALL && row->key) strbuf_format(help, "; %s", row->key);
+    if (row->choices && row->arg) {
+        strbuf_add(help, help->length > start ? SV(": ") : SV("; "));
+        add_choices(help, row->choices);
+    }
+    if (row->type == OPT_LIST && kind == HELP_ALL) strbuf_add(help, SV("; may be repeated"));
     if (shows_default(row))
-        strbuf_format(help, "%sdefault: %s", *key ? "; " : "",
-                      row->type == OPT_BOOL ? "on" : row->default_text);
+        strbuf_format(help, "; default: %s", row->type == OPT_BOOL ? "on" : row->default_text);
+    if (help->length == start) return;
+    memcpy(help->data + start, " (", 2);
     strbuf_add_char(help, ')');
 }
 
@@ -87,13 +98,7 @@ static void add_row(StrBuf *out, const OptionTable *tables, const Option *row, H
     StrBuf usage = {0}, help = {0};
     add_usage(&usage, tables, row);
     strbuf_add(&help, kind == HELP_SHORT ? first_clause(row) : sv(row->help ? row->help : ""));
-    if (row->choices && row->arg) {
-        StrView rest = sv(row->choices), choice;
-        for (bool first = true; sv_next(&rest, '|', &choice); first = false)
-            strbuf_format(&help, "%s%.*s", first ? ": " : ", ", SV_ARG(choice));
-    }
-    if (row->type == OPT_LIST && kind == HELP_ALL) strbuf_add(&help, SV("; may be repeated"));
-    add_default(&help, row, kind);
+    add_facts(&help, row, kind);
     strbuf_add(out, strbuf_view(&usage));
     size_t used = utf8_count(strbuf_view(&usage));
     if (used + 2 > indent) {

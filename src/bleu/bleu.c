@@ -24,12 +24,12 @@ static const Option ROWS[] = {
      .help = "smoothing of n-gram orders without a match"},
     {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .default_text = "-1",
      .min = -1, .max = 1e9, .arg = "X",
-     .help = "value for floor and add-k; -1 = the defaults 0.1 and 1"},
+     .help = "value of floor and add-k; -1 = their usual values, 0.1 and 1"},
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
-     .help = "no warning if the input looks tokenized or has no spaces"},
+     .help = "do not warn of input that looks tokenized or has no spaces"},
     {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .implied_value = "2", .min = 1, .max = 100, .arg = "K",
-     .help = "bleu(k) of Dive into Deep Learning (d2l) on tokens between spaces, 0 to 1: mean over lines, "
-             "or each line with --sentence-level"},
+     .help = "compute bleu(k) of the textbook Dive into Deep Learning instead, from 0 to 1, on tokens "
+             "between spaces; the mean over all lines, or with --sentence-level one score per line"},
     {0},
 };
 /* clang-format on */

@@ -22,22 +22,22 @@ typedef struct {
 /* clang-format off */
 static const Option AVERAGE_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
-     .help = "where the model goes; the file is replaced only when all is done", .group = "Output"},
+     .help = "output file; it is replaced only when everything is done", .group = "Output"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] = "Usage: attn-mt average MODEL MODEL... -o FILE\n"
                             "\n"
-                            "Makes one model of several: each weight is the mean of theirs. They must be of\n"
-                            "one training, or have been trained from one model (train --init): others have\n"
-                            "the same weights in different places.\n";
+                            "Averages models: each weight is the mean of theirs. The models must come from\n"
+                            "one training, or from trainings that began with one model (train --init). The\n"
+                            "weights of unrelated models do not correspond to each other.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
     "  attn-mt average runs/a/best.safetensors runs/a/last.safetensors -o mean.safetensors\n";
 
-/* What two models must have in common: all of the configuration but search and what is for training alone,
- * which in the section `model` is the rule of sizes and the numbers that are not whole; and vocabularies. */
+/* Writes what two models must have in common: the vocabularies, and the configuration except for the search
+ * options and the options of training, which in the section `model` are model.size and all real numbers. */
 static void write_kind(const Seq2Seq *model, StrBuf *out) {
     Config kind = config_view(seq2seq_config(model));
     for (const Option *row = MODEL_OPTIONS; row->key; row++)
@@ -50,21 +50,21 @@ static void write_kind(const Seq2Seq *model, StrBuf *out) {
 }
 
 static Status check_kind(const Seq2Seq *first, const Seq2Seq *model, const StrList *files, size_t i) {
-    StrBuf wanted = {0}, got = {0};
-    write_kind(first, &wanted);
-    write_kind(model, &got);
-    bool same = sv_equal(strbuf_view(&wanted), strbuf_view(&got));
-    strbuf_free(&wanted);
-    strbuf_free(&got);
+    StrBuf first_kind = {0}, kind = {0};
+    write_kind(first, &first_kind);
+    write_kind(model, &kind);
+    bool same = sv_equal(strbuf_view(&first_kind), strbuf_view(&kind));
+    strbuf_free(&first_kind);
+    strbuf_free(&kind);
     if (same) return STATUS_OK;
     status_fail(STATUS_DATA, "'%s' and '%s' are models of different configuration or vocabulary",
                 files->items[0], files->items[i]);
     return status_hint(STATUS_DATA, "average models of one training, or trained from one model with --init");
 }
 
-/* Languages are the first model's; scores, counters and calibrations belong to none. */
+/* Copies the languages of the first model. Its scores, counters and calibration do not hold for the mean. */
 static void write_provenance(const StrList *files, const char *first, StrBuf *out) {
-    static const char *const KEPT[] = {"source_language", "target_language"};
+    static const char *const COPIED[] = {"source_language", "target_language"};
     Json *root = NULL;
     bool known = json_parse(&root, sv(first), false) == STATUS_OK;
     json_open_object(out);
@@ -73,9 +73,9 @@ static void write_provenance(const StrList *files, const char *first, StrBuf *ou
     for (size_t i = 0; i < files->count; i++) json_write_string(out, sv(files->items[i]));
     json_close_array(out);
     for (int i = 0; i < 2 && known; i++) {
-        const Json *member = json_get(root, KEPT[i]);
+        const Json *member = json_get(root, COPIED[i]);
         if (!member || json_type(member) != JSON_STRING) continue;
-        json_put_string(out, KEPT[i], sv(json_string(member)));
+        json_put_string(out, COPIED[i], sv(json_string(member)));
     }
     json_close_object(out);
     json_free(root);
@@ -83,7 +83,7 @@ static void write_provenance(const StrList *files, const char *first, StrBuf *ou
 
 /* The cosine of the angle between two models' matrices. Vectors are left out: gains of layer normalization
  * are near 1 in any model. */
-static double likeness(const Seq2Seq *first, const Seq2Seq *model) {
+static double cosine_similarity(const Seq2Seq *first, const Seq2Seq *model) {
     const ParamSet *params = seq2seq_params(first);
     const real *a = params->data, *b = seq2seq_params(model)->data;
     double products = 0, a_squares = 0, b_squares = 0;
@@ -99,17 +99,16 @@ static double likeness(const Seq2Seq *first, const Seq2Seq *model) {
     return products / sqrt(a_squares * b_squares);
 }
 
-/* Trainings that began with other numbers have a likeness of 0.00; of one model, 0.8 and 0.9 were seen. */
-static void warn_of_strangers(const StrList *files, size_t i, double cosine) {
+/* Trainings from different initial weights have a similarity of 0.00, those from one model had 0.8 or 0.9. */
+static void warn_unrelated(const StrList *files, size_t i, double cosine) {
     if (cosine >= 0.1) return;
     log_warn(
-        "'%s' and '%s' have little in common (the cosine of their weights is %.2f): the mean of trainings "
-        "that did not begin as one model translates nothing; use them together instead: translate "
-        "--model A --model B",
+        "'%s' and '%s' are unrelated (the cosine of their weights is %.2f), so their average is useless: "
+        "use them as an ensemble instead, with translate --model A --model B",
         files->items[0], files->items[i], fmax(cosine, 0));
 }
 
-/* Add the weights of all files to `sum`, which has those of the first one. */
+/* Adds the weights of the other files to `sum`, which contains those of the first one. */
 static Status add_others(const StrList *files, const Seq2Seq *first, double *sum) {
     size_t size = seq2seq_params(first)->size;
     for (size_t i = 1; i < files->count; i++) {
@@ -118,7 +117,7 @@ static Status add_others(const StrList *files, const Seq2Seq *first, double *sum
         Status status = check_kind(first, model, files, i);
         const real *weights = seq2seq_params(model)->data;
         for (size_t j = 0; j < size && status == STATUS_OK; j++) sum[j] += (double)weights[j];
-        if (status == STATUS_OK) warn_of_strangers(files, i, likeness(first, model));
+        if (status == STATUS_OK) warn_unrelated(files, i, cosine_similarity(first, model));
         seq2seq_free(model);
         TRY(status);
     }
@@ -141,7 +140,7 @@ static Status average(const StrList *files, const char *output) {
     }
     if (status == STATUS_OK) log_info("wrote '%s', the mean of %zu models", output, files->count);
     if (status == STATUS_OK && calibration_read(strbuf_view(&first)).words > 0)
-        log_info("it has no calibration for translate --confidence: training fits one to its own models");
+        log_info("it has no calibration for translate --confidence: only training fits one");
     mem_free(sum);
     strbuf_free(&first);
     strbuf_free(&provenance);

@@ -1,4 +1,4 @@
-/* cmd_bleu.c - attn-mt bleu: scores of translations. src/bleu computes them. */
+/* cmd_bleu.c - attn-mt bleu: scores translations. The metrics are in src/bleu. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,11 @@
 #define METRIC_ONE(name_, metric_) +1
 enum { METRIC_COUNT = METRIC_TABLE(METRIC_ONE, ) };
 
-/* The options, and the input. */
+/* Options and input of the command. */
 typedef struct {
     StrList references; /* --reference first, then positional */
     StrList inputs;
     int num_refs;
-    StrList models;
-    char *source;
-    int threads, beam_size;
 
     StrList metrics;
     char *language_pair;
@@ -44,29 +41,17 @@ typedef struct {
 
 #define FIELD(member_) OPT_FIELD(Run, member_)
 
-/* The options of each metric come between the two tables. */
+/* The options of the metrics come between these two tables. */
 /* clang-format off */
 static const Option INPUT_ROWS[] = {
     {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...",
      .group = "Input",
-     .help = "hypotheses, one file per system; without it they are read from standard input, "
-             "tab-separated"},
+     .help = "hypotheses, one file per system; default: standard input, with a tab between the systems"},
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
-     .help = "a reference; arguments without an option are references too"},
+     .help = "reference file; the same as a REFERENCE argument"},
     {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .default_text = "1",
-     .min = 1,
-     .max = 1000, .arg = "N",
-     .help = "split each line of the one reference file at tabs into N references"},
-    {.flag = "model", .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "translate --source with this model and score the result; several models form an ensemble"},
-    {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
-     .help = "source text for --model"},
-    {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .default_text = "5", .min = 1, .max = 1000,
-     .needs = "model", .arg = "N",
-     .help = "hypotheses kept per sentence by --model; 1 = greedy"},
-    {.flag = "threads", .type = OPT_INT, FIELD(threads), .default_text = "0",
-     .min = 0, .max = 1024, .arg = "N",
-     .help = "threads of --model; 0 = one per core"},
+     .min = 1, .max = 1000, .arg = "N",
+     .help = "split each line of the only reference file at tabs into N references"},
 
     {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics),
      .default_text = "bleu",
@@ -76,42 +61,42 @@ static const Option INPUT_ROWS[] = {
      .arg = "FROM-TO",
      .help = "use sacreBLEU's tokenizer for the language TO, unless --tokenize is given"},
     {.flag = "sentence-level", .common = true, .alias = "sl", .type = OPT_BOOL, FIELD(sentence_level),
-     .help = "a score for each line, with effective order"},
+     .help = "print a score for each line, with effective order"},
     {0},
 };
 
 static const Option OUTPUT_ROWS[] = {
     {.flag = "confidence", .common = true, .alias = "ci", .type = OPT_BOOL, FIELD(confidence),
      .group = "Significance",
-     .help = "95 % confidence interval by bootstrap resampling"},
+     .help = "print the 95 % confidence interval, by bootstrap resampling"},
     {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .default_text = "1000",
      .min = 1, .max = 1e8, .arg = "N",
-     .help = "resamples of --confidence"},
+     .help = "number of resamples of --confidence"},
     {.flag = "paired-bs", .common = true, .alias = "pbs", .type = OPT_BOOL, FIELD(paired_bs),
      .help = "compare the systems with the first one by paired bootstrap resampling"},
     {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .default_text = "1000",
      .min = 1, .max = 1e8, .arg = "N",
-     .help = "resamples of --paired-bs"},
+     .help = "number of resamples of --paired-bs"},
     {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .default_text = "1", .min = 0,
      .max = 1024, .arg = "N",
-     .help = "accepted, without effect: resampling runs in one thread"},
+     .help = "accepted for compatibility, without effect"},
 
     {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only),
      .group = "Output",
-     .help = "print the number only"},
+     .help = "print only the number"},
     {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .default_text = "-1",
      .min = -1,
      .max = 100, .arg = "N",
-     .help = "digits after the decimal point; -1 = the default: 1, with --d2l 3"},
+     .help = "digits after the decimal point; -1 = 1 digit, or 3 with --d2l"},
     {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .default_text = "json",
      .choices = REPORT_FORMAT_CHOICES, .arg = "NAME",
      .help = "output format"},
     {.flag = "short", .alias = "sh", .type = OPT_BOOL, FIELD(short_signature),
-     .help = "short signature"},
+     .help = "print a short signature"},
     {.flag = "no-color", .alias = "nc", .type = OPT_BOOL, FIELD(no_color),
-     .help = "no colours on a terminal"},
+     .help = "print no colours on a terminal"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .help = "print only warnings and errors"},
+     .help = "print warnings and errors, but no information"},
     {0},
 };
 /* clang-format on */
@@ -119,20 +104,19 @@ static const Option OUTPUT_ROWS[] = {
 static const char USAGE[] =
     "Usage: attn-mt bleu REFERENCE... [-i HYPOTHESES...] [-m bleu chrf ter]\n"
     "                    [OPTION...] [< HYPOTHESES]\n"
-    "       attn-mt bleu REFERENCE... --model MODEL --source SOURCE [OPTION...]\n"
     "\n"
-    "Score translations against references with BLEU, chrF and TER. Scores and output\n"
-    "equal those of sacreBLEU " SACREBLEU_VERSION ". Intervals and p-values come from other random\n"
-    "numbers: they agree with sacreBLEU's within the noise of resampling.\n"
-    "Raw, detokenized text is expected, one sentence per line. Files may be gzipped.\n";
+    "Scores translations against references with BLEU, chrF and TER. Scores and\n"
+    "output are those of sacreBLEU " SACREBLEU_VERSION ". Confidence intervals and p-values use\n"
+    "other random numbers, and agree with sacreBLEU's within the noise of resampling.\n"
+    "Give raw, detokenized text, one sentence per line; .gz files too.\n";
 
-static const char NOTES[] = "sacreBLEU's short forms work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
+static const char NOTES[] = "sacreBLEU's short options work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
                             "-pbsn -sh -nc.\n"
                             "\n"
                             "Environment:\n"
-                            "  SACREBLEU_SEED   seed of resampling (default: 12345); none = random\n"
-                            "  SACREBLEU_FORMAT output format: json, text; it overrides --format\n"
-                            "  NO_COLOR         if not empty, no colours\n";
+                            "  SACREBLEU_SEED   seed of resampling (default: 12345); none = a random one\n"
+                            "  SACREBLEU_FORMAT output format, json or text; overrides --format\n"
+                            "  NO_COLOR         if not empty, nothing is coloured\n";
 
 static const CommandText TEXT = {USAGE, NOTES, NULL};
 
@@ -141,7 +125,7 @@ static const char *const TEST_SET_OPTIONS[] = {"-t",         "--test-set", "-ol"
                                                "--subset",   "--download", "--echo", "--list",
                                                "--citation", "--cite",     "-d",     "--detail"};
 
-/* argv with each value in the same word as its option. */
+/* argv, with the values of --input joined to the option. */
 typedef struct {
     char **items;
     size_t count, capacity;
@@ -214,16 +198,16 @@ static BleuOptions *bleu_options(const Run *run) {
     return NULL;
 }
 
-/* METRIC_BLEU_D2L has no tokenizer and no smoothing. */
+/* The textbook's score splits at spaces and does no smoothing. */
 static Status check_d2l(const Run *run, const UserOptions *given) {
-    static const char *const EXCLUDED[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
+    static const char *const OTHERS[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
         return status_fail(STATUS_USAGE,
                            "option '--d2l' is a metric of its own and does not go with '--metrics'");
-    for (size_t i = 0; i < sizeof EXCLUDED / sizeof *EXCLUDED; i++)
-        if (option_is_given(given, EXCLUDED[i]))
-            return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", EXCLUDED[i]);
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        if (option_is_given(given, OTHERS[i]))
+            return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
     return STATUS_OK;
 }
 
@@ -233,7 +217,7 @@ static bool scores_bleu(const Run *run) {
     return false;
 }
 
-/* As in sacreBLEU: 13a for all languages except zh, ja and ko. */
+/* As in sacreBLEU: 13a, except for three languages. */
 static Status choose_tokenizer(const Run *run, const UserOptions *given) {
     const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
     if (!pair || option_is_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
@@ -241,17 +225,18 @@ static Status choose_tokenizer(const Run *run, const UserOptions *given) {
         return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is not a pair such as en-zh", pair);
     StrView target = language_code(sv(dash + 1));
     if (sv_equal(target, SV("ja")) || sv_equal(target, SV("ko"))) {
-        Status status = status_fail(STATUS_USAGE,
-                                    "option '--language-pair': sacreBLEU tokenizes '%s' with MeCab, which is "
-                                    "not built in",
-                                    dash + 1);
+        Status status =
+            status_fail(STATUS_USAGE,
+                        "option '--language-pair': sacreBLEU tokenizes '%s' with MeCab, which is not "
+                        "built in",
+                        dash + 1);
         return status_hint(status, "--tokenize char scores characters");
     }
     if (sv_equal(target, SV("zh"))) bleu_options(run)->tokenizer = bleu_tokenizer_for(target);
     return STATUS_OK;
 }
 
-/* Combinations of options. */
+/* Checks the options against each other. */
 static Status check(const Run *run, const UserOptions *given) {
     if (run->references.count == 0) {
         Status status = status_fail(STATUS_USAGE, "no reference given");
@@ -262,10 +247,6 @@ static Status check(const Run *run, const UserOptions *given) {
             status_fail(STATUS_USAGE, "option '--num-refs' does not go with several reference files");
         return status_hint(status, "give one file with tab-separated references, or leave --num-refs out");
     }
-    if ((run->models.count > 0) != (run->source != NULL))
-        return status_fail(STATUS_USAGE, "options '--model' and '--source' go together");
-    if (run->models.count > 0 && run->inputs.count > 0)
-        return status_fail(STATUS_USAGE, "option '--model' does not go with '--input'");
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
     TRY(check_d2l(run, given));
     TRY(choose_tokenizer(run, given));
@@ -274,7 +255,7 @@ static Status check(const Run *run, const UserOptions *given) {
     return STATUS_OK;
 }
 
-/* Options that need one system, or several. */
+/* Checks the options against the number of systems. */
 static Status check_systems(const Run *run) {
     size_t systems = run->systems.count;
     if (systems > 1 && run->sentence_level)
@@ -329,8 +310,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(((const ChosenMetric *)a)->metric->name, ((const ChosenMetric *)b)->metric->name);
 }
 
-/* The metrics of --metrics, each once. They are in order of name; with a paired test, in the order of
- * --metrics. */
+/* The metrics of --metrics, each once: sorted by name, except for paired tests, which keep the order. */
 static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *count) {
     bool chosen[METRIC_COUNT] = {false};
     const BleuOptions *bleu = bleu_options(run);
@@ -349,48 +329,25 @@ static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *coun
         metrics[(*count)++] = (ChosenMetric){METRICS[m], run->metric_options[m]};
     }
     if (run->sentence_level && *count > 1)
-        return status_fail(STATUS_USAGE, "option '--sentence-level' goes with one metric");
+        return status_fail(STATUS_USAGE, "option '--sentence-level' needs a single metric");
     if (!run->paired_bs) qsort(metrics, *count, sizeof *metrics, by_name);
     return STATUS_OK;
 }
 
-static Status translate(Run *run) {
-    const StrList source = {&run->source, 1};
-    LineSet sources = {0};
-    char **outputs = NULL;
-    StrBuf text = {0};
-    Status status = input_files(&sources, &source, false);
-    if (status == STATUS_OK)
-        status = input_check(&sources, &run->reference_lines); /* before the translation, which takes long */
-    size_t count = status == STATUS_OK ? sources.lists[0].count : 0;
-    if (status == STATUS_OK)
-        status = translate_lines(&run->models, sources.lists[0].lines, count, run->threads, run->beam_size,
-                                 &outputs);
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        strbuf_format(&text, "%s\n", outputs[i]);
-        mem_free(outputs[i]);
-    }
-    if (status == STATUS_OK) input_text(&run->systems, run->models.items[0], &text);
-    mem_free(outputs);
-    input_free(&sources);
-    return status;
-}
-
 static Status read_input(Run *run) {
     TRY(input_references(&run->reference_lines, &run->references, run->num_refs));
-    if (run->models.count > 0) {
-        TRY(translate(run));
-    } else if (run->inputs.count > 0) {
+    if (run->inputs.count > 0) {
         TRY(input_files(&run->systems, &run->inputs, run->paired_bs));
     } else {
-        if (isatty(STDIN_FILENO) == 1) log_info("one translation a line; Ctrl-D ends; -i FILE reads a file");
+        if (isatty(STDIN_FILENO) == 1)
+            log_info("one translation per line; Ctrl-D ends; -i FILE reads a file");
         TRY(input_stdin(&run->systems, run->paired_bs));
     }
     TRY(check_systems(run));
     return input_check(&run->systems, &run->reference_lines);
 }
 
-/* SACREBLEU_FORMAT overrides --format. */
+/* SACREBLEU_FORMAT overrides --format, as in sacreBLEU. */
 static ReportFormat format_of(const Run *run) {
     const char *format = getenv("SACREBLEU_FORMAT");
     if (format && strcasecmp(format, "json") == 0) return REPORT_JSON;

@@ -1,5 +1,4 @@
-/* cmd_convert.c - attn-mt convert: a model whose weights have fewer bits, in a file that is smaller by as
- * much. */
+/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits. */
 #include <string.h>
 #include "base/fileio.h"
 #include "base/log.h"
@@ -21,25 +20,27 @@ static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_BF16};
 /* clang-format off */
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
-     .help = "where the small model goes; the file is replaced only when all is done", .group = "Output"},
+     .help = "output file; it is replaced only when everything is done", .group = "Output"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "int8",
-     .choices = "int8|bf16", .arg = "KIND",
-     .help = "numbers that weights and embeddings are rounded to: int8 is a quarter of the size, bf16 half"},
+     .choices = "int8|bf16",
+     .arg = "KIND",
+     .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
+             "half"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] =
     "Usage: attn-mt convert [OPTION...] MODEL -o SMALL\n"
     "\n"
-    "Rounds the weights of a model for good: SMALL translates as MODEL does with the\n"
-    "same --precision, is smaller and loads faster. It can be used like any model,\n"
-    "but not be trained or averaged: keep MODEL.\n";
+    "Rounds the weights of a model permanently. SMALL gives the same translations as\n"
+    "MODEL with the same --precision, is smaller and loads faster. SMALL cannot be\n"
+    "trained or averaged, so keep MODEL.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt convert best.safetensors -o small.safetensors\n"
                                "  attn-mt convert --precision bf16 best.safetensors -o half.safetensors\n";
 
-/* What went into a pipe has no size any more; "-" would be asked for that of standard input. */
+/* A pipe has no size, and file_size("-") would be that of standard input. */
 static void report(const char *model, const char *output) {
     char before[32], after[32];
     long long old = file_size(model), small = strcmp(output, "-") == 0 ? -1 : file_size(output);

@@ -16,20 +16,19 @@ static const char USAGE[] =
     "       attn-mt demo multihead [OPTION...]\n"
     "       attn-mt demo positions [OPTION...]\n"
     "\n"
-    "Small computations from Dive into Deep Learning, without a model. All except\n"
-    "pooling use the layers of the models. They print numbers with their shapes and\n"
-    "draw them.\n"
-    "  pooling    regression by attention: Gaussian and other kernels, their widths,\n"
-    "             and a width that is learned\n"
-    "  attention  queries over ten keys, of which 2 and 6 are valid: queries, keys,\n"
-    "             values, parameters of the score (rows times them: q W), scores,\n"
-    "             weights and contexts. Weights of other keys are exactly 0, and\n"
-    "             equal keys have equal weights\n"
-    "  softmax    the softmax over the valid scores of each row\n"
-    "  multihead  five heads over six keys, of which 3 and 2 are valid\n"
-    "  positions  the sinusoidal encoding of positions: columns 6 to 9 as curves,\n"
-    "             the whole matrix, the binary numbers 0 to 7, and the rotation from\n"
-    "             each position to a later one\n";
+    "Computes small textbook examples, which need no model. They print their numbers\n"
+    "and shapes, and draw them. All but pooling use the layers of real models.\n"
+    "  pooling    regression by attention, with Gaussian and other kernels of several\n"
+    "             widths, and with a learned width\n"
+    "  attention  queries attend to ten keys, of which only 2 and 6 are valid. Prints\n"
+    "             queries, keys, values, the parameters of the score (a row q times\n"
+    "             them is q W), scores, weights and contexts. Weights beyond the\n"
+    "             valid length are exactly 0; weights of equal keys are equal\n"
+    "  softmax    softmax over the first scores of each row (masked softmax)\n"
+    "  multihead  five heads attend to six keys, of which only 3 and 2 are valid\n"
+    "  positions  sinusoidal positional encoding: columns 6 to 9 as curves, the whole\n"
+    "             matrix, the binary numbers 0 to 7, and the rotation that maps the\n"
+    "             encoding of a position to that of a later one\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -97,7 +96,7 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
         status = fail_demo(NULL);
     } else if (status == STATUS_OK && rest.count > 1) {
         const char *other = rest.items[rest.items[0] == name];
-        status_fail(STATUS_USAGE, "unexpected argument '%s': demo %s has options only", other, name);
+        status_fail(STATUS_USAGE, "unexpected argument '%s': demo %s takes only options", other, name);
         status = status_hint(STATUS_USAGE, "attn-mt demo --help lists them");
     } else if (status == STATUS_OK) {
         status = chosen->run(one[0].target);

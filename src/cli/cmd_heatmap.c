@@ -71,10 +71,11 @@ static const Option HEATMAP_OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-static const char USAGE[] = "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
-                            "\n"
-                            "Translates and shows the attention weights: one row for each target token, one\n"
-                            "column for each source token.\n";
+static const char USAGE[] =
+    "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
+    "\n"
+    "Translates and shows the attention weights, with a row for each target token and\n"
+    "a column for each source token.\n";
 
 static const char DETAILS[] =
     "Attention shows which source tokens the model used, which are not always those\n"

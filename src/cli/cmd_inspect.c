@@ -1,4 +1,4 @@
-/* cmd_inspect.c - attn-mt inspect: what is in a model file, or in a file of sentence pairs. */
+/* cmd_inspect.c - attn-mt inspect: describes a model file, or sentence pairs. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,32 +22,31 @@ static const Option INSPECT_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object", .group = "Models and data"},
     {.flag = "vocab", .type = OPT_BOOL, FIELD(vocab), .default_text = "false", .group = "Models",
-     .help = "list the tokens with their numbers instead: id, source token, target token"},
+     .help = "print the vocabularies instead; one line per id: id, source token, target token"},
     {.flag = "tensor", .type = OPT_STRING, FIELD(tensor), .arg = "NAME",
-     .help = "print the numbers of one tensor instead, a row a line, with tabs between them"},
+     .help = "print the numbers of one tensor instead; one row per line, with tabs between the numbers"},
     {.flag = "codes", .type = OPT_STRING, FIELD(codes), .arg = "FILE",
-     .help = "write the byte-pair merges, one a line, for text.bpe_codes; subword-nmt can apply those of "
-             "models with text.bpe_marker=suffix, others put U+2581 before words; of separate ones "
-             "FILE.source and FILE.target"},
+     .help = "write the byte-pair merges to FILE, one per line, for text.bpe_codes; separate vocabularies "
+             "go to FILE.source and FILE.target; subword-nmt can apply the merges of models with "
+             "text.bpe_marker=suffix; those of other models have U+2581 before words"},
     {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
-     .help = "also count the pairs that stand in these validation pairs, and those whose source does with "
-             "another target", .group = "Data"},
+     .help = "also count the pairs that are validation pairs in FILE too, and those whose source is there "
+             "with another target", .group = "Data"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "what {} stands for, or which columns are read of those that have names, as in en-de"},
+     .help = "languages that {} stands for, or names of the columns to read, such as en-de"},
     {.flag = "columns", .type = OPT_STRING, FIELD(columns), .arg = "NAMES",
-     .help = "names of the columns, in order and with commas between them, as in -,en,fr; -: not read; "
-             "default: those that the first line names, else the first two"},
+     .help = "names of the columns, in order and separated by commas, such as -,en,fr; - = not read; "
+             "default: the names in the first line, or else the first two columns"},
     {0}};
 /* clang-format on */
 
-static const char USAGE[] =
-    "Usage: attn-mt inspect [OPTION...] MODEL\n"
-    "       attn-mt inspect [OPTION...] PAIRS\n"
-    "\n"
-    "Shows configuration, vocabularies, parameters, scores and provenance of a model\n"
-    "file; or of sentence pairs, a TSV file or a pattern such as train.{}, how many\n"
-    "there are, how long, in which scripts, which are repeated and which look wrong,\n"
-    "with the first lines of each.\n";
+static const char USAGE[] = "Usage: attn-mt inspect [OPTION...] MODEL\n"
+                            "       attn-mt inspect [OPTION...] PAIRS\n"
+                            "\n"
+                            "Shows the configuration, vocabularies, parameters, scores and provenance of a\n"
+                            "model file. Or describes sentence pairs (a TSV file, or a pattern such as\n"
+                            "train.{}): their number, lengths and scripts, repeated pairs, and pairs that\n"
+                            "look wrong, with the first lines of each kind.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"
@@ -64,14 +63,14 @@ static void add_token(const Vocab *vocab, int id, StrBuf *out) {
     strbuf_add(out, token);
 }
 
-/* The tokens in the order of their numbers, which begin at 0. */
+/* The tokens in the order of their ids. */
 static void add_tokens_json(const char *name, const Vocab *vocab, StrBuf *out) {
     json_put_array(out, name);
     for (int id = 0; id < vocab_size(vocab); id++) json_write_string(out, vocab_token(vocab, id));
     json_close_array(out);
 }
 
-/* A line for each number: NUMBER TAB SOURCE TAB TARGET. */
+/* One line per id: ID TAB SOURCE TAB TARGET. */
 static void add_tokens(const Vocab *source, const Vocab *target, StrBuf *out) {
     int n = vocab_size(source) > vocab_size(target) ? vocab_size(source) : vocab_size(target);
     for (int id = 0; id < n; id++) {
@@ -96,7 +95,7 @@ static Status print_vocab(const Seq2Seq *model, bool json) {
     } else {
         add_tokens(source, target, &out);
     }
-    /* A list for other programs has the tokens as they are. */
+    /* Other programs get the tokens unchanged. */
     Status status =
         isatty(STDOUT_FILENO) == 1 ? command_print_report(&out) : command_print(strbuf_view(&out));
     strbuf_free(&out);
@@ -135,14 +134,14 @@ static void add_tensor_json(const Param *param, const real *data, StrBuf *out) {
     strbuf_add(out, SV("}\n"));
 }
 
-/* A line for each row, with tabs between the numbers. */
+/* One line per row, with tabs between the numbers. */
 static void add_tensor(const Param *param, const real *data, StrBuf *out) {
     for (int r = 0; r < param->rows; r++)
         for (int c = 0; c < param->columns; c++)
             strbuf_format(out, "%.9g%c", (double)*data++, c + 1 < param->columns ? '\t' : '\n');
 }
 
-/* Numbers that read back as the same floats. */
+/* Prints enough digits to read the same floats back. */
 static Status print_tensor(const Seq2Seq *model, const char *name, bool json) {
     const ParamSet *params = seq2seq_params(model);
     const Param *param = params_find(params, name);
@@ -192,7 +191,7 @@ static size_t parameter_count(const ParamSet *params) {
     return total;
 }
 
-/* Of the numbers in the file. */
+/* Size of the weights in the file. */
 static double parameter_bytes(const ParamSet *params) {
     double total = 0;
     for (int i = 0; i < params->count; i++) total += (double)weights_bytes(params->items[i], params->format);
@@ -242,7 +241,7 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     strbuf_add(out, SV("}\n"));
 }
 
-/* Members of an object as "  name      value" lines; strings without quotes. */
+/* Writes the members of an object as "  name      value" lines; strings without quotes. */
 static void write_members(const Json *object, int indent, StrBuf *out) {
     for (const Json *member = json_first(object); member; member = json_after(member)) {
         strbuf_format(out, "%*s%-24s ", indent, "", json_key(member));
@@ -320,7 +319,7 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
     return STATUS_OK;
 }
 
-/* Any text may stand there as far as other commands are concerned. */
+/* Only this command needs the provenance to be valid JSON. */
 static Status parse_provenance(const char *path, StrView text, Json **provenance) {
     *provenance = NULL;
     if (!text.length) return STATUS_OK;
@@ -374,7 +373,7 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
                                            .columns = options->columns,
                                            .json = options->json},
                             path);
-    status_fail(STATUS_USAGE, "'%s' holds sentence pairs, and %s asks for a model", path,
+    status_fail(STATUS_USAGE, "'%s' contains sentence pairs, but %s needs a model", path,
                 options->vocab    ? "--vocab"
                 : options->tensor ? "--tensor"
                                   : "--codes");
@@ -384,14 +383,14 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
 
 static Status inspect_model(const InspectOptions *options, const char *path) {
     if (options->vocab && options->tensor)
-        return status_fail(STATUS_USAGE, "--vocab and --tensor each print one thing instead of all");
-    bool missing = file_size(path) < 0; /* who opens it says what is wrong */
+        return status_fail(STATUS_USAGE, "--vocab does not go with --tensor");
+    bool missing = file_size(path) < 0; /* opening the file reports the error */
     const char *about = options->valid       ? "--valid"
                         : options->languages ? "--languages"
                         : options->columns   ? "--columns"
                                              : NULL;
     if (missing || !about) return inspect(options, path);
-    status_fail(STATUS_USAGE, "'%s' is no text, and %s is about sentence pairs", path, about);
+    status_fail(STATUS_USAGE, "'%s' is not text, but %s is for sentence pairs", path, about);
     return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");
 }
 

@@ -1,4 +1,4 @@
-/* cmd_score.c - attn-mt score: how probable given translations are. */
+/* cmd_score.c - attn-mt score: scores given translations. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +11,10 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "data/pair_window.h"
-#include "translate/translator.h"
+#include "text/languages.h"
+#include "search/ensemble.h"
 #include "text/tokenizer.h"
+#include "translate/translator.h"
 
 typedef struct {
     StrList models;
@@ -27,43 +29,44 @@ typedef struct {
 /* clang-format off */
 static const Option SCORE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to score with; several vote", .group = "Input and output"},
+     .help = "model to score with; several models form an ensemble", .group = "Input and output"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .default_text = "-",
      .arg = "FILE",
-     .help = "where scores go; a file is replaced only when all is done"},
+     .help = "output file; it is replaced only when everything is done"},
     {.flag = "n-best", .common = true, .type = OPT_STRING, FIELD(n_best), .arg = "FILE",
-     .help = "score an n-best list in Moses format, whose numbers count the lines of SOURCE from 0: prints "
-             "the list with one more feature"},
+     .help = "score an n-best list in Moses format, and print it with one more feature; the numbers in "
+             "the list count the lines of SOURCE from 0"},
     {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .default_text = "Score", .needs = "n-best",
      .arg = "NAME",
-     .help = "name of that feature"},
+     .help = "name of the new feature"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
-     .max = 1024, .arg = "N", .help = "threads; they decide only the time; 0 = one per core"},
+     .max = 1024, .arg = "N",
+     .help = "number of threads, 0 = one per core; the result does not depend on it"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .default_text = "32", .min = 1, .max = 100000,
      .arg = "N", .help = "pairs scored together"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "numbers that weights are kept in; files of attn-mt convert keep their own"},
+     .help = "number format of the weights; files of attn-mt convert keep their own format"},
     {.flag = "left-to-right", .type = OPT_BOOL, FIELD(left_to_right), .default_text = "false",
-     .help = "of a model of two decoders the first alone says it, as in translate; the model may ask for it"},
+     .help = "use only the first decoder of a model with two, as in translate; the model file can set "
+             "this, too"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
-     .help = "no warnings, no summary at the end"},
+     .help = "print no warnings and no summary"},
     {.flag = "per-token", .common = true, .type = OPT_BOOL, FIELD(per_token), .default_text = "false",
-     .help = "add log p of each token and of </s>", .group = "What is printed"},
+     .help = "add log p of each token and of </s>", .group = "Output format"},
     {.flag = "per-word", .common = true, .type = OPT_BOOL, FIELD(per_word), .default_text = "false",
-     .help = "add log p of each word, the sum of its tokens, and of </s>"},
+     .help = "add log p of each word (the sum over its tokens) and of </s>"},
     {.flag = "length-penalty", .common = true, .letter = 'n', .type = OPT_REAL,
      FIELD(length_penalty), .default_text = "1", .max = 10, .implied_value = "1", .arg = "ALPHA",
-     .help = "the second score is log p / length^ALPHA; the length counts </s>"},
+     .help = "the second score is log p / length^ALPHA; the length includes </s>"},
     {.flag = "keep-above", .common = true, .type = OPT_REAL, FIELD(keep_above), .arg = "X",
-     .help = "print the pairs themselves, only those whose normalized score is above X and neither side "
-             "empty"},
+     .help = "print pairs instead of scores: those with a normalized score above X and no empty side"},
     {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .default_text = "1000", .max = 100000,
      .needs = "keep-above", .arg = "N",
-     .help = "with --keep-above: leave out pairs with more than N tokens on a side, which would take long; "
-             "0 = none"},
+     .help = "with --keep-above: drop pairs with more than N tokens on a side; 0 = keep all"},
     {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .default_text = "false",
-     .help = "print one JSON object a line: source, target, score, normalized_score, tokens"},
+     .help = "print one JSON object per line; its fields are source, target, score, normalized_score and "
+             "tokens"},
     {0}};
 /* clang-format on */
 
@@ -72,10 +75,10 @@ static const char USAGE[] =
     "       attn-mt score --model FILE [OPTION...] [PAIRS]\n"
     "       attn-mt score --model FILE [OPTION...] --n-best LIST SOURCE\n"
     "\n"
-    "Scores translations: two files, line by line, or one of pairs with a TAB between\n"
-    "them (standard input), the first line of which may name the columns. One line\n"
-    "out for each pair: log p, a TAB, log p by length. An empty translation of an\n"
-    "empty source is certain (0), any other impossible (-inf).\n";
+    "Scores given translations: two files, line by line, or one file with a TAB\n"
+    "between source and target (default: standard input), whose first line may name\n"
+    "the columns. Prints one line per pair: log p, a TAB, log p normalized by length.\n"
+    "For an empty source, log p is 0 if the translation is empty too, otherwise -inf.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
@@ -97,16 +100,16 @@ typedef struct {
     OutFile *output;
     bool to_terminal;
     PairWindow window;
-    /* What the summary says. */
+    /* For the summary. */
     long scored, empty, too_long, kept, steps;
     double sum, seconds;
 } Session;
 
-/* ---- the lines that are printed ---- */
+/* ---- output lines ---- */
 
 enum { DIGITS = 6 };
 
-/* Certain (0) or impossible (-inf) where the source has nothing to translate. */
+/* 0 or -inf if the source is empty. */
 typedef struct {
     double score, normalized;
     const TranslationItem *item;
@@ -119,8 +122,8 @@ static PairScore pair_score(const Pair *pair, const Translation *translation) {
     return (PairScore){item->score, item->normalized, item};
 }
 
-/* log p of the tokens, or of the words that they make. */
-static void add_parts(const TranslationItem *item, bool words, const char *separator, StrBuf *out) {
+/* Adds log p of each token, or of each word: the sum over its tokens. */
+static void add_log_probs(const TranslationItem *item, bool words, const char *separator, StrBuf *out) {
     for (int t = 0; t < item->steps;) {
         double sum = 0;
         int first = t;
@@ -168,18 +171,18 @@ static void write_json(const Session *session, const Pair *pair, PairScore score
     add_json_strings(target, score.item, false, out);
     if (session->options.per_token) {
         strbuf_add(out, SV("], \"token_scores\": ["));
-        add_parts(score.item, false, ", ", out);
+        add_log_probs(score.item, false, ", ", out);
     }
     if (session->options.per_word) {
         strbuf_add(out, SV("], \"words\": ["));
         add_json_strings(target, score.item, true, out);
         strbuf_add(out, SV("], \"word_scores\": ["));
-        add_parts(score.item, true, ", ", out);
+        add_log_probs(score.item, true, ", ", out);
     }
     strbuf_add(out, SV("]}\n"));
 }
 
-/* The line with one more feature at the end of its features, or of the line if it has none. */
+/* Writes the line with the new feature after its features, or at its end if it has none. */
 static void write_n_best(const char *feature, const Pair *pair, PairScore score, StrBuf *out) {
     StrView raw = pair->raw, rest = raw, features = {0};
     for (int field = 0; rest.length > 0; field++) {
@@ -197,13 +200,13 @@ static void write_n_best(const char *feature, const Pair *pair, PairScore score,
 static void write_plain(const ScoreOptions *options, PairScore score, StrBuf *out) {
     strbuf_format(out, "%.6g\t%.6g", score.score, score.normalized);
     if (options->per_token) strbuf_add_char(out, '\t');
-    if (options->per_token) add_parts(score.item, false, " ", out);
+    if (options->per_token) add_log_probs(score.item, false, " ", out);
     if (options->per_word) strbuf_add_char(out, '\t');
-    if (options->per_word) add_parts(score.item, true, " ", out);
+    if (options->per_word) add_log_probs(score.item, true, " ", out);
     strbuf_add_char(out, '\n');
 }
 
-/* ---- pairs are read and scored ---- */
+/* ---- scoring ---- */
 
 static void write_pair(Session *session, const Pair *pair, const Translation *translation, StrBuf *out) {
     PairScore score = pair_score(pair, translation);
@@ -257,24 +260,25 @@ static Status score_pairs(Session *session) {
     return status;
 }
 
-static bool is_longer(StrView text, Tokenizer *tokenizer, int most) {
-    if (text.length <= (size_t)most) return false; /* hardly a token is less than a byte */
+static bool is_longer(StrView text, Tokenizer *tokenizer, int max_tokens) {
+    if (text.length <= (size_t)max_tokens)
+        return false; /* a token has at least a byte, with few exceptions */
     IdList ids = {0};
     tokenizer_encode(tokenizer, text, &ids);
-    bool longer = ids.count > (size_t)most;
+    bool longer = ids.count > (size_t)max_tokens;
     id_list_free(&ids);
     return longer;
 }
 
-/* A filter must not wait for lines that are no sentences. */
+/* Very long lines are hardly sentences, and scoring them would delay a filter. */
 static void drop_long_pairs(Session *session) {
     const Seq2Seq *model = session->models.items[0];
     PairWindow *window = &session->window;
-    int most = session->options.max_length, kept = 0;
+    int max_tokens = session->options.max_length, kept = 0;
     for (int i = 0; i < window->count; i++) {
         const Pair *pair = &window->pairs[i];
-        if (is_longer(pair->source, seq2seq_source(model), most) ||
-            is_longer(pair->target, seq2seq_target(model), most))
+        if (is_longer(pair->source, seq2seq_source(model), max_tokens) ||
+            is_longer(pair->target, seq2seq_target(model), max_tokens))
             session->too_long++;
         else
             window->pairs[kept++] = *pair;
@@ -282,24 +286,24 @@ static void drop_long_pairs(Session *session) {
     window->count = kept;
 }
 
-/* Nobody is kept from scoring other languages than the model's. */
-static void say_columns(const Session *session) {
+/* Logs which columns are scored. Other languages than the model's are only a warning: names may be wrong. */
+static void log_columns(const Session *session) {
     const PairWindow *window = &session->window;
     const Columns *columns = &window->columns;
     StrView source = window->source_language, target = window->target_language;
     if (session->options.quiet) return;
     columns_log(columns, line_reader_path(window->reader));
     if (!languages_differ(source, target, columns->source_name, columns->target_name)) return;
-    log_warn("'%s' translates from %.*s to %.*s, these pairs are from %.*s to %.*s",
+    log_warn("'%s' translates from %.*s to %.*s, but these pairs are from %.*s to %.*s",
              session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(columns->source_name),
              SV_ARG(columns->target_name));
 }
 
-/* The names of the languages stay with the pairs, or name the columns of the scores. */
+/* With --keep-above the header line of the pairs is kept; scores have a header of their own. */
 static Status write_header(Session *session) {
     StrView header = strbuf_view(&session->window.header);
     if (header.length == 0) return STATUS_OK;
-    say_columns(session);
+    log_columns(session);
     if (session->options.json) return STATUS_OK;
     if (!session->filter) header = SV("log_p\tnormalized");
     TRY(file_write(session->output, header.data, header.length));
@@ -314,10 +318,10 @@ static void report(const Session *session) {
     if (session->empty > 0)
         log_warn("%ld pair%s with an empty side", session->empty, session->empty == 1 ? "" : "s");
     if (session->too_long > 0)
-        log_warn("%ld pair%s with more than %d tokens on a side left out", session->too_long,
+        log_warn("dropped %ld pair%s with more than %d tokens on a side", session->too_long,
                  session->too_long == 1 ? "" : "s", options->max_length);
     if (session->window.skipped > 0)
-        log_warn("%ld line%s without a TAB left out, the first is line %ld", session->window.skipped,
+        log_warn("skipped %ld line%s without a TAB, the first is line %ld", session->window.skipped,
                  session->window.skipped == 1 ? "" : "s", session->window.first_skipped);
     if (session->filter)
         log_info("kept %ld of %ld pairs: normalized score above %g", session->kept,
@@ -334,18 +338,19 @@ static void report(const Session *session) {
 static Status open_input(Session *session, const StrList *files) {
     const char *list = session->options.n_best, *first = files->count > 0 ? files->items[0] : "-";
     if (files->count > (list ? 1 : 2)) {
-        status_fail(STATUS_USAGE, "more files than %s", list ? "one source" : "a source and a target");
-        return status_hint(STATUS_USAGE, "attn-mt score --help shows what files are read");
+        status_fail(STATUS_USAGE, "too many files: expected %s",
+                    list ? "one source" : "a source and a target");
+        return status_hint(STATUS_USAGE, "attn-mt score --help describes the arguments");
     }
     if (list && files->count == 0) {
-        status_fail(STATUS_USAGE, "--n-best needs the source that the list is of");
+        status_fail(STATUS_USAGE, "--n-best needs the source of the list");
         return status_hint(STATUS_USAGE, "attn-mt score --model FILE --n-best LIST SOURCE");
     }
     if (list && session->filter)
         return status_fail(STATUS_USAGE, "--keep-above filters pairs, not n-best lists");
     if ((session->filter || list) && !session->options.json &&
         (session->options.per_token || session->options.per_word)) {
-        status_fail(STATUS_USAGE, list ? "--n-best prints the list with one score more"
+        status_fail(STATUS_USAGE, list ? "--n-best prints the list with one more score"
                                        : "--keep-above prints pairs as they are, without scores");
         return status_hint(STATUS_USAGE, "--json prints them with the scores of tokens or words");
     }
@@ -355,17 +360,17 @@ static Status open_input(Session *session, const StrList *files) {
     if (list) return pair_window_open_n_best(&session->window, first, list);
     if (second) return pair_window_open_two(&session->window, first, second);
     session->interactive = files->count == 0 && isatty(STDIN_FILENO) == 1;
-    if (session->interactive) log_info("one pair a line, SOURCE TAB TARGET; Ctrl-D ends");
+    if (session->interactive) log_info("one pair per line, SOURCE TAB TARGET; Ctrl-D ends");
     return pair_window_open(&session->window, first);
 }
 
-/* Readers of n-best lists look for "NAME= VALUE" between white space, and for "|||" before that. */
+/* Readers of n-best lists split at "|||" first, and then look for "NAME= VALUE" between white space. */
 static Status check_feature(const char *name) {
     StrView rest = sv(name), word;
     bool one_word = unicode_next_word(&rest, &word) && word.length == strlen(name);
     if (one_word && !strstr(name, "|||")) return STATUS_OK;
-    status_fail(STATUS_USAGE, "option '--n-best-feature': '%s' is no name of a feature", name);
-    return status_hint(STATUS_USAGE, "one word without ||| in it, such as LM");
+    status_fail(STATUS_USAGE, "option '--n-best-feature': '%s' is not a feature name", name);
+    return status_hint(STATUS_USAGE, "name one word without |||, such as LM");
 }
 
 static Status session_begin(Session *session, const StrList *files) {

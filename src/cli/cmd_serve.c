@@ -15,79 +15,93 @@
 /* clang-format off */
 static const Option SERVE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several form an ensemble", .group = "Model"},
+     .help = "model to translate with; several models form an ensemble", .group = "Model"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "source and target language, as in en-fr: requests for others are refused; default: the model's "
-             "languages, and no request is refused"},
+     .help = "source and target language, such as en-fr; requests for other languages are refused; "
+             "default: the languages that the model was trained with, and requests are not checked"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
-     .max = 1024, .arg = "N", .help = "threads that translate; 0 = one per core"},
+     .max = 1024, .arg = "N",
+     .help = "number of threads that translate, 0 = one per core"},
     {.flag = "precision", .common = true, .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "number format of the weights; files of attn-mt convert keep their own"},
+     .help = "number format of the weights; files of attn-mt convert keep their own format"},
     {.flag = "beam-size", .common = true, .letter = 'b', .type = OPT_INT, FIELD(beam_size),
      .default_text = "0", .max = 1000,
-     .arg = "N", .help = "hypotheses kept per sentence; 1 = greedy; 0 = the model's own choice"},
+     .arg = "N",
+     .help = "hypotheses per sentence, 1 = greedy search, 0 = as in the model file"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MOST,
-     .arg = "N", .help = "consider only the N most frequent tokens and N likely translations of each source "
-                         "token, which is faster; 0 = all tokens"},
+     .arg = "N",
+     .help = "consider only the N most frequent target tokens and N likely translations of each source "
+             "token, which is faster; 0 = all tokens"},
     {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .default_text = "32", .min = 1, .max = 1024,
-     .arg = "N", .help = "texts in a batch, at most"},
+     .arg = "N",
+     .help = "maximum number of texts translated together"},
     {.flag = "split", .type = OPT_BOOL, FIELD(split), .default_text = "true",
-     .help = "texts are paragraphs: translate sentence by sentence"},
+     .help = "texts are paragraphs; translate sentence by sentence"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
-     .help = "print only errors and warnings"},
+     .help = "print only errors"},
     {.flag = "address", .common = true, .type = OPT_STRING, FIELD(address), .default_text = "127.0.0.1",
      .arg = "HOST",
      .help = "address to listen on; 0.0.0.0 = all addresses of this machine", .group = "Network"},
     {.flag = "port", .common = true, .letter = 'p', .type = OPT_INT, FIELD(port), .default_text = "5000",
      .max = 65535,
-     .arg = "N", .help = "port to listen on; 0 = any free port"},
+     .arg = "N",
+     .help = "port to listen on; 0 = any free port"},
     {.flag = "allow-origin", .type = OPT_STRING, FIELD(origin), .arg = "ORIGIN",
-     .help = "web pages of this origin, such as https://example.org, may send requests (CORS); * = all "
-             "pages; default: only the server's own page"},
+     .help = "allow requests of web pages from this origin (CORS), such as https://example.org; * = all "
+             "origins; default: only the server's own page"},
     {.flag = "api-key-file", .common = true, .type = OPT_STRING, FIELD(api_key_file), .arg = "FILE",
-     .help = "refuse requests to translate without a key of this file, which has one key per line"},
+     .help = "translate only requests with a key from FILE; one key per line"},
     {.flag = "max-connections", .type = OPT_INT, FIELD(connections), .default_text = "500", .min = 1,
-     .max = 100000, .arg = "N", .help = "open connections; more wait to be accepted",
+     .max = 100000, .arg = "N",
+     .help = "maximum number of connections; further ones wait to be accepted",
      .group = "Limits"},
     {.flag = "timeout", .type = OPT_REAL, FIELD(timeout), .default_text = "30", .min = 0.1, .max = 3600,
-     .arg = "SECONDS", .help = "until a request is complete (408), until its answer is read, and until an "
-                               "idle connection is closed"},
+     .arg = "SECONDS",
+     .help = "time limit for receiving a request (408), for the client to take its answer, and for an "
+             "idle connection"},
     {.flag = "max-body", .type = OPT_INT, FIELD(max_body), .default_text = "1000000", .min = 100,
      .max = 100000000, .arg = "BYTES",
-     .help = "body of a request (413); all bodies together: 64 times that (503)"},
+     .help = "maximum size of a request's body (413); all bodies together may have 64 times that (503)"},
     {.flag = "max-characters", .type = OPT_INT, FIELD(max_characters), .default_text = "20000", .min = 1,
-     .max = 10000000, .arg = "N", .help = "characters of a request (400)"},
+     .max = 10000000, .arg = "N",
+     .help = "maximum number of characters in all texts of a request (400)"},
     {.flag = "max-texts", .type = OPT_INT, FIELD(max_texts), .default_text = "1000", .min = 1, .max = 100000,
-     .arg = "N", .help = "texts of a request (400)"},
+     .arg = "N",
+     .help = "maximum number of texts in a request (400)"},
     {.flag = "max-alternatives", .type = OPT_INT, FIELD(max_alternatives), .default_text = "10", .max = 100,
-     .arg = "N", .help = "alternatives of each text (400)"},
+     .arg = "N",
+     .help = "maximum number of alternatives per text (400)"},
     {.flag = "max-waiting", .type = OPT_INT, FIELD(max_waiting), .default_text = "400000", .min = 100,
      .max = 1000000000, .arg = "N",
-     .help = "characters in the queue; a request can have half of the space that is left (503)"},
+     .help = "maximum number of waiting characters, over all requests; one request may take half of what "
+             "is left (503)"},
     {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .default_text = "1000", .min = 1,
      .max = 1000000,
-     .arg = "MB", .help = "memory for a batch, of each thread (503)"},
+     .arg = "MB",
+     .help = "maximum memory of a thread for the texts that it translates at a time (503)"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] =
     "Usage: attn-mt serve --model FILE [OPTION...]\n"
     "\n"
-    "Serves translations over HTTP, for programs that use LibreTranslate's interface\n"
-    "and for browsers. Prints its address when it is ready.\n";
+    "Translates over HTTP, with LibreTranslate's interface and a web page. Prints its\n"
+    "address when it is ready.\n";
 
 static const char DETAILS[] =
-    "POST /translate takes {\"q\": text or list,\n"
-    "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"} as JSON or a form; GET\n"
-    "/languages, /health, /metrics (Prometheus), and /, a page that translates while\n"
-    "you type. Queued texts are translated in batches.\n"
-    "SIGTERM refuses new connections, answers the requests that have arrived and\n"
-    "stops (an incomplete request has 3 seconds for its rest). SIGHUP loads the model\n"
-    "again; no request is lost. A socket that systemd passes (LISTEN_FDS) replaces\n"
-    "--address and --port, so that a restart loses no request either.\n"
-    "The options below limit each request and all of them together.\n"
-    "Short requests come first, but long ones do not starve.\n";
+    "POST /translate takes JSON or a form: {\"q\": TEXT OR LIST, \"source\", \"target\",\n"
+    "\"format\", \"alternatives\", \"api_key\"}. The other routes are GET /languages,\n"
+    "/health, /metrics (for Prometheus) and /, a page that translates while you type.\n"
+    "\n"
+    "Waiting texts are translated together. Short requests come first, but long ones\n"
+    "are not starved. The options under \"Limits\" bound the size and time of a\n"
+    "request, and name the HTTP status of a request that exceeds them.\n"
+    "\n"
+    "SIGTERM stops the server: it refuses new connections, finishes the requests that\n"
+    "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP loads\n"
+    "the model again and loses no request. A socket passed by systemd (LISTEN_FDS)\n"
+    "replaces --address and --port; then a restart loses no request either.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

@@ -30,32 +30,35 @@ typedef struct {
 /* clang-format off */
 static const Option COMMAND_OPTIONS[] = {
     {.flag = "run", .common = true, FIELD(STRING, run), .default_text = "run", .arg = "DIR",
-     .help = "where models, log and training state go", .group = "Run"},
+     .help = "directory of the model, the log and the training state", .group = "Run"},
     {.flag = "resume", .common = true, FIELD(BOOL, resume),
-     .help = "go on with the run in DIR, bit for bit as if it had not been interrupted"},
+     .help = "continue the run in DIR as if it had not been interrupted; the result is the same bit for "
+             "bit"},
     {.flag = "init", .common = true, FIELD(STRING, init), .arg = "MODEL",
-     .help = "start from the weights and the vocabulary of a model file, with a fresh optimizer; a run "
-             "that is resumed goes on with its own"},
+     .help = "start from the weights and vocabulary of a model file, with a fresh optimizer; with "
+             "--resume the run keeps its own weights"},
     {.flag = "vocabulary", FIELD(STRING, vocabulary), .arg = "MODEL",
-     .help = "take only the vocabulary of a model file, so that both can translate together"},
+     .help = "use the vocabulary of a model file, so that both models can form an ensemble"},
     {.flag = "languages", .common = true, FIELD(STRING, languages), .arg = "SRC-TRG",
-     .help = "languages to translate from and to, as in en-de or pt-BR:en, in the order of the columns "
-             "unless their first line says otherwise"},
+     .help = "source and target language, such as en-de or pt-BR:en, in the order of the columns unless a "
+             "header line names them"},
     {.flag = "overwrite", .common = true, FIELD(BOOL, overwrite),
-     .help = "start again even if DIR already holds a model"},
+     .help = "start again even if DIR already contains a model"},
     {.flag = "threads", .common = true, FIELD(INT, threads), .default_text = "0", .max = 1024,
-     .arg = "N", .help = "threads; 0 = one per core; does not change the result"},
+     .arg = "N",
+     .help = "number of threads, 0 = one per core; the result does not depend on it"},
     {.flag = "check-comm", FIELD(BOOL, check_comm),
      .help = "print which processes of mpirun or srun found each other and how fast they sum, and exit"},
     {.flag = "quiet", .common = true, .letter = 'q', FIELD(BOOL, quiet),
-     .help = "only warnings and errors"},
+     .help = "print only warnings and errors"},
     {.flag = "dump-config", .common = true, FIELD(CHOICE, dump), .default_text = "none",
      .choices = "none|full|minimal",
-     .implied_value = "full", .arg = "KIND", .help = "print the configuration as it would be used, and exit"},
+     .implied_value = "full", .arg = "KIND",
+     .help = "print the resulting configuration and exit"},
     {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .default_text = "none", .choices = "none|train|valid",
      .implied_value = "train", .arg = "KIND",
-     .help = "print the pairs that would be trained or validated on, such as those held out, below a line "
-             "that names their languages, and exit"},
+     .help = "print the training or validation pairs (such as those held out), after a line that names "
+             "their languages, and exit"},
     {0}};
 /* clang-format on */
 
@@ -99,16 +102,18 @@ static const CommandText TEXT = {
              "\n"
              "Trains a translation model on the sentence pairs of FILE (TSV, or a pattern:\n"
              "train.{} means train.en and train.de) and writes it to DIR/best.safetensors.\n"
-             "Sizes follow from the data, unless a configuration is read.\n",
-    .details = "Without FILE data.train of the configuration names the pairs. Without data.valid\n"
-               "some pairs are held out for validation.\n"
-               "DIR also receives last.safetensors with the state to resume from, train.jsonl (a\n"
-               "line per validation) and curve.svg. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save\n"
+             "Without a configuration, model size and training length follow from the data.\n",
+    .details = "Without FILE, data.train of the configuration names the pairs. If data.valid is\n"
+               "empty, some pairs are held out for validation.\n"
+               "\n"
+               "DIR also receives last.safetensors, the state for --resume, train.jsonl (a line\n"
+               "per validation) and curve.svg. Ctrl-C, SIGTERM, SIGHUP and SIGUSR1 save\n"
                "everything and stop.\n"
-               "Each key of the configuration has a flag: its last part, with hyphens\n"
-               "(train.max_updates: --max-updates), or its last two parts if several keys end in\n"
-               "the same part (--encoder-layers). --set KEY=VALUE does the same as the flag,\n"
-               "except that a list is replaced; the last one wins.\n",
+               "\n"
+               "Each key of the configuration has a flag: the last part of the key, with hyphens\n"
+               "(train.max_updates: --max-updates). If several keys end alike, the flag is the\n"
+               "last two parts (--encoder-layers). --set KEY=VALUE does the same as the flag,\n"
+               "except that it replaces a list. The last setting of a key wins.\n",
     .examples = "Examples:\n"
                 "  attn-mt train mine.tsv --languages en-de --run runs/mine\n"
                 "  attn-mt train mine.tsv --languages en-de --run runs/mine --resume --epochs 100\n"

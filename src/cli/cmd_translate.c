@@ -22,12 +22,13 @@
 static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
                             "                         [INPUT...] [> OUTPUT]\n"
                             "\n"
-                            "Translates text, one sentence a line: one line out for each line in.\n";
+                            "Translates text, one sentence per line: one line out for each line in.\n";
 
 static const char DETAILS[] =
-    "Search options default to the model's own, which may differ from the defaults\n"
-    "below. The model's own are limited to a beam of 20, and to translations of 20\n"
-    "tokens for each source token and 200 more; the command line is not limited.\n";
+    "The model file has search options of its own, which may differ from the defaults\n"
+    "below. They are used unless you give others. A model file can set a beam of up\n"
+    "to 20, and translations of up to 20 tokens per source token plus 200. Options\n"
+    "that you give can exceed that.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"

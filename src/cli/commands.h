@@ -1,7 +1,11 @@
-/* commands.h - the subcommands of attn-mt. argv[0] is the command's own name. */
+/* commands.h - the commands of attn-mt, and the frame that all of them share: help, options, arguments.
+ *
+ * argv[0] of a command is its own name.
+ */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+#include "base/options.h"
 #include "base/status.h"
 
 Status cmd_train(int argc, char **argv);
@@ -22,6 +26,23 @@ typedef struct {
     const char *help;
 } Command;
 
-extern const Command COMMANDS[]; /* all of them; ends with a row without name */
+extern const Command COMMANDS[]; /* in main.c; ends with a row without a name */
+
+/* What --help prints around the options. `details` is only in the long form: --help all, or the only form of
+ * a command without a short one. */
+typedef struct {
+    const char *usage, *examples, *details;
+} CommandText;
+
+/* Prints the help of a command. */
+Status command_print_help(const CommandText *text, const OptionTable *tables, HelpKind kind);
+/* Parses the command line, and prints the help or calls `run` with the arguments that are not options and the
+ * first table's target. Releases the options. */
+Status command_run(int argc, char **argv, const CommandText *text, const OptionTable *tables,
+                   Status (*run)(const StrList *files, const void *options));
+
+/* From now on command_print_help calls `reader` instead of printing; NULL ends this. */
+typedef void (*HelpReader)(void *context, const char *usage, const OptionTable *tables);
+void command_read_help(HelpReader reader, void *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* main.c - the table of commands, and what every command relies on. */
+/* main.c - the table of commands, the general help, and signals and descriptors of every command. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,16 +15,16 @@
 
 const Command COMMANDS[] = {
     {"train", cmd_train, "train a model from sentence pairs"},
-    {"translate", cmd_translate, "translate text, one sentence a line"},
-    {"serve", cmd_serve, "translate over HTTP, as LibreTranslate does"},
-    {"score", cmd_score, "tell how probable given translations are"},
-    {"bleu", cmd_bleu, "score translations with BLEU, chrF and TER, as sacreBLEU does"},
-    {"heatmap", cmd_heatmap, "draw which source words a translation looked at"},
-    {"inspect", cmd_inspect, "show what is in a model file, or in sentence pairs"},
-    {"average", cmd_average, "make one model of several: the mean of their weights"},
-    {"convert", cmd_convert, "make a model smaller: weights of 8 or 16 bits"},
-    {"demo", cmd_demo, "draw small computations of attention and of encoded positions"},
-    {"completion", cmd_completion, "print completions of this command line for bash, zsh or fish"},
+    {"translate", cmd_translate, "translate text, one sentence per line"},
+    {"serve", cmd_serve, "translate over HTTP, with the interface of LibreTranslate"},
+    {"score", cmd_score, "score given translations"},
+    {"bleu", cmd_bleu, "compute BLEU, chrF and TER, as sacreBLEU does"},
+    {"heatmap", cmd_heatmap, "draw the attention between source and translation"},
+    {"inspect", cmd_inspect, "describe a model file, or sentence pairs"},
+    {"average", cmd_average, "average the weights of several models"},
+    {"convert", cmd_convert, "make a model smaller, with weights of 8 or 16 bits"},
+    {"demo", cmd_demo, "textbook examples of attention and positional encodings"},
+    {"completion", cmd_completion, "print a completion script for bash, zsh or fish"},
     {0},
 };
 enum { COMMAND_COUNT = sizeof COMMANDS / sizeof *COMMANDS - 1 };
@@ -59,12 +59,12 @@ static Status print_help(void) {
     for (int i = 0; i < COMMAND_COUNT; i++)
         strbuf_format(&out, "  %-12s%s\n", COMMANDS[i].name, COMMANDS[i].help);
     strbuf_add(&out, SV("\n"
-                        "attn-mt COMMAND --help shows the options of a command; attn-mt --version shows\n"
-                        "what this program was built from and which processor features it uses.\n"
+                        "attn-mt COMMAND --help shows the options of a command. attn-mt --version shows\n"
+                        "the compiler, the BLAS library and the processor features that are used.\n"
                         "\n"
-                        "Exit status: 0 success, 1 failure of the system, 2 wrong usage or configuration,\n"
-                        "3 bad data or model file, 4 training diverged, 6 another process of the same run\n"
-                        "is gone, 128+N stopped by signal N.\n"));
+                        "Exit status: 0 success, 1 system error, 2 wrong usage or configuration,\n"
+                        "3 bad data or model file, 4 training diverged, 6 another process of the run was\n"
+                        "lost, 128+N stopped by signal N.\n"));
     Status status = command_print(strbuf_view(&out));
     strbuf_free(&out);
     return status;
@@ -89,8 +89,7 @@ static Status print_version(void) {
     return status;
 }
 
-/* "help COMMAND [all]" is "COMMAND --help [all]"; what is no command of its own is explained in the general
- * help. */
+/* "help COMMAND [all]" is "COMMAND --help [all]". "help" and "version" are explained in the general help. */
 static Status help_command(int argc, char **argv) {
     if (argc < 2 || strcmp(argv[1], "help") == 0 || strcmp(argv[1], "version") == 0) return print_help();
     const Command *command = find_command(argv[1]);
@@ -99,7 +98,7 @@ static Status help_command(int argc, char **argv) {
     return command->run(argc > 2 ? 3 : 2, arguments);
 }
 
-/* The first argument is no command. */
+/* Handles a first argument that is not a command. */
 static Status answer(int argc, char **argv) {
     if (argc < 2) return fail_no_command();
     const char *name = argv[1];
@@ -113,7 +112,7 @@ static Status answer(int argc, char **argv) {
     if (nearest)
         return status_hint(status_fail(STATUS_USAGE, "unknown option '%s'", name), "did you mean '%s'?",
                            nearest);
-    status_fail(STATUS_USAGE, "option '%s' stands before the command", name);
+    status_fail(STATUS_USAGE, "option '%s' comes before the command", name);
     return status_hint(STATUS_USAGE, "attn-mt COMMAND [OPTION...]; attn-mt --help lists the commands");
 }
 
@@ -125,8 +124,8 @@ static void on_exhausted(size_t bytes) {
     _exit(STATUS_RUNTIME);
 }
 
-/* Remove temporary files, then die of the same signal: a filter whose reader has gone says nothing. Training
- * replaces the handlers of the signals that it wants to survive. */
+/* Removes temporary files, then ends by the same signal, without a message: SIGPIPE is normal in a pipeline.
+ * Training replaces the handlers of the signals that it survives. */
 static void on_fatal_signal(int number) {
     file_discard_all();
     signal(number, SIG_DFL);
@@ -138,16 +137,16 @@ static void catch_signals(void) {
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) {
         struct sigaction action = {.sa_handler = on_fatal_signal}, old;
         sigemptyset(&action.sa_mask);
-        /* nohup and shells' background jobs ignore some on purpose; an ignored SIGPIPE is somebody's
-         * accident. */
+        /* nohup and background jobs of shells ignore some signals on purpose, but an ignored SIGPIPE is
+         * an accident. */
         if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN && fatal[i] != SIGPIPE)
             continue;
         sigaction(fatal[i], &action, NULL);
     }
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow: the write fails and says so */
+    signal(SIGXFSZ, SIG_IGN); /* at the limit of a file's size the write fails with an error */
 }
 
-/* Descriptors 0 to 2 that are closed would be given to the next file that is opened. */
+/* Otherwise the next file that is opened would get a closed descriptor 0, 1 or 2. */
 static void fill_standard_descriptors(void) {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) != -1) continue;

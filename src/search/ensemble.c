@@ -63,3 +63,14 @@ Status ensemble_check_shortlists(const Ensemble *models, const StrList *paths) {
     }
     return STATUS_OK;
 }
+
+void ensemble_apply_defaults(const Ensemble *models, const UserOptions *user_options, DecodeOptions *decode) {
+    const DecodeOptions in_file = seq2seq_config(models->items[0])->decode,
+                        bounded = decode_options_bound(in_file);
+    options_apply_defaults(&(OptionTable){DECODE_OPTIONS, decode}, user_options, &bounded);
+#define WARN_OF(field)                                                                                       \
+    if (bounded.field < in_file.field && !option_is_given(user_options, "decode." #field))                   \
+        log_warn("the model's decode." #field " = %g is above the limit for model files: %g is used",        \
+                 (double)in_file.field, (double)bounded.field);
+    DECODE_BOUNDED(WARN_OF)
+}

@@ -6,6 +6,7 @@
 #ifndef SEARCH_ENSEMBLE_H
 #define SEARCH_ENSEMBLE_H
 
+#include "base/options.h"
 #include "models/seq2seq.h"
 
 typedef struct {
@@ -20,6 +21,9 @@ Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format
 void ensemble_free(Ensemble *models);
 /* STATUS_USAGE if one of them, loaded from `paths`, has no shortlist. */
 Status ensemble_check_shortlists(const Ensemble *models, const StrList *paths);
+/* Gives every search option that the user did not set its value in the first model's file, bounded by
+ * decode_options_bound; warns of each value that is bounded. */
+void ensemble_apply_defaults(const Ensemble *models, const UserOptions *user_options, DecodeOptions *decode);
 static inline const Seq2Seq *const *ensemble_items(const Ensemble *models) {
     return (const Seq2Seq *const *)models->items;
 }

@@ -22,17 +22,18 @@ static const Option ATTENTION_OPTIONS[] = {
      .choices = ATTENTION_CHOICES,
      .arg = "NAME", .help = "attention score function", .group = "demo attention"},
     {.flag = "keys", .type = OPT_CHOICE, ATTENTION(keys), .default_text = "equal", .choices = "equal|random",
-     .arg = "KIND", .help = "equal keys, which give equal weights, or random keys"},
+     .arg = "KIND",
+     .help = "all keys equal, so that their weights are equal too, or random keys"},
     {.flag = "lengths", .type = OPT_STRING, ATTENTION(lengths), .default_text = "2,6", .arg = "LENGTHS",
-     .help = "number of valid keys: of each example, or of each query, as in 1,3;2,4"},
+     .help = "number of valid keys of each example, or of each query, as in 1,3;2,4"},
     {.flag = "seed", .type = OPT_LONG, ATTENTION(seed), .default_text = "1", .max = 9e15, .arg = "N",
-     .help = "start of all random numbers"},
+     .help = "seed of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, ATTENTION(output), .default_text = "attention",
      .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
     {.flag = "cell", .type = OPT_INT, ATTENTION(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
-     .help = "pgm: pixels per weight, across and down"},
+     .help = "pgm: width and height of a weight in pixels"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, ATTENTION(quiet), .default_text = "false",
-     .help = "do not say which files were written"},
+     .help = "do not print the names of written files"},
     {0}};
 /* clang-format on */
 

@@ -24,23 +24,26 @@ typedef enum { INPUTS_EQUAL, INPUTS_RANDOM } Inputs;
 /* clang-format off */
 static const Option MULTIHEAD_OPTIONS[] = {
     {.flag = "size", .type = OPT_INT, MULTIHEAD(size), .default_text = "100", .min = 1, .max = 1024,
-     .arg = "N", .help = "components of a query, a key and a result; up to 10, the inputs are printed too",
+     .arg = "N",
+     .help = "size of a query, a key and a result; up to 10, all inputs are printed too",
      .group = "demo multihead"},
     {.flag = "heads", .type = OPT_INT, MULTIHEAD(heads), .default_text = "5", .min = 1, .max = MOST_HEADS,
-     .arg = "N", .help = "attention heads: a divisor of the size"},
+     .arg = "N",
+     .help = "number of attention heads; it must divide the size"},
     {.flag = "keys", .type = OPT_CHOICE, MULTIHEAD(inputs), .default_text = "equal",
      .choices = "equal|random",
-     .arg = "KIND", .help = "equal queries and keys, all ones, which give equal weights, or random ones"},
+     .arg = "KIND",
+     .help = "queries and keys are all ones, so that weights are equal, or random"},
     {.flag = "lengths", .type = OPT_STRING, MULTIHEAD(lengths), .default_text = "3,2", .arg = "LENGTHS",
-     .help = "number of valid keys of six: of each example, or of each query"},
+     .help = "number of valid keys (of six) of each example, or of each query"},
     {.flag = "seed", .type = OPT_LONG, MULTIHEAD(seed), .default_text = "1", .max = 9e15, .arg = "N",
-     .help = "start of all random numbers"},
+     .help = "seed of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, MULTIHEAD(output), .default_text = "multihead",
      .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
     {.flag = "cell", .type = OPT_INT, MULTIHEAD(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
-     .help = "pgm: pixels per weight, across and down"},
+     .help = "pgm: width and height of a weight in pixels"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, MULTIHEAD(quiet), .default_text = "false",
-     .help = "do not say which files were written"},
+     .help = "do not print the names of written files"},
     {0}};
 /* clang-format on */
 

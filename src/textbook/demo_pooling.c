@@ -55,21 +55,24 @@ static const struct {
 /* clang-format off */
 static const Option POOLING_OPTIONS[] = {
     {.flag = "kernel", .type = OPT_CHOICE, POOLING(kernel), .default_text = "gaussian",
-     .choices = KERNEL_CHOICES, .arg = "KERNEL", .help = "kernel of the weights", .group = "demo pooling"},
+     .choices = KERNEL_CHOICES, .arg = "KERNEL",
+     .help = "kernel whose weights are drawn", .group = "demo pooling"},
     {.flag = "width", .type = OPT_REAL, POOLING(width), .default_text = "1", .min = 0.001, .max = 1000,
-     .arg = "W", .help = "width of the kernels, and the initial value of the learned width"},
+     .arg = "W",
+     .help = "width of the kernels, and the initial value of the learned width"},
     {.flag = "count", .type = OPT_INT, POOLING(count), .default_text = "40", .min = 2, .max = MOST_KEYS,
-     .arg = "N", .help = "number of keys, each with a value"},
+     .arg = "N",
+     .help = "number of keys, each with a value"},
     {.flag = "noise", .type = OPT_REAL, POOLING(noise), .default_text = "1", .max = 1000, .arg = "SD",
-     .help = "standard deviation of the noise of the values"},
+     .help = "standard deviation of the noise in the values"},
     {.flag = "seed", .type = OPT_LONG, POOLING(seed), .default_text = "1", .max = 9e15, .arg = "N",
-     .help = "start of all random numbers"},
+     .help = "seed of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, POOLING(output), .default_text = "pooling",
      .arg = "PREFIX",
-     .help = "write PREFIX-kernels.svg, -widths.svg, -learned.svg, PREFIX-weights as .svg and .csv, and "
-             "keys and values as PREFIX-data.csv"},
+     .help = "write PREFIX-kernels.svg, -widths.svg and -learned.svg, the weights as PREFIX-weights.svg "
+             "and .csv, and keys and values as PREFIX-data.csv"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, POOLING(quiet), .default_text = "false",
-     .help = "do not say which files were written"},
+     .help = "do not print the names of written files"},
     {0}};
 /* clang-format on */
 

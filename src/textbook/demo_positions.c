@@ -32,18 +32,20 @@ enum {
 static const Option POSITION_OPTIONS[] = {
     {.flag = "length", .type = OPT_INT, POSITION(length), .default_text = "60", .min = 2,
      .max = MOST_POSITIONS,
-     .arg = "N", .help = "positions: rows of the matrix", .group = "demo positions"},
+     .arg = "N",
+     .help = "number of positions, the rows of the matrix", .group = "demo positions"},
     {.flag = "size", .type = OPT_INT, POSITION(size), .default_text = "32", .min = FIRST_COLUMN + CURVES,
      .max = MOST_POSITIONS, .arg = "N",
-     .help = "components of an encoding: columns of the matrix"},
+     .help = "size of the encoding, the columns of the matrix"},
     {.flag = "offset", .type = OPT_INT, POSITION(offset), .default_text = "1", .min = 0,
      .max = MOST_POSITIONS,
-     .arg = "N", .help = "distance of the rotation, in positions"},
+     .arg = "N",
+     .help = "distance between the two positions of the rotation"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, POSITION(output), .default_text = "positions",
      .arg = "PREFIX",
      .help = "write PREFIX-curves.svg, and PREFIX-matrix, -binary and -rotation as .svg and .csv"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, POSITION(quiet), .default_text = "false",
-     .help = "do not say which files were written"},
+     .help = "do not print the names of written files"},
     {0}};
 /* clang-format on */
 

@@ -19,16 +19,16 @@ enum { QUERIES = 2, KEYS = 4, STREAM_SCORES = 3 };
 /* clang-format off */
 static const Option SOFTMAX_OPTIONS[] = {
     {.flag = "lengths", .type = OPT_STRING, SOFTMAX(lengths), .default_text = "2,3", .arg = "LENGTHS",
-     .help = "number of valid scores of four: of each example, or of each query, as in 1,3;2,4",
+     .help = "number of valid scores (of four) of each example, or of each query, as in 1,3;2,4",
      .group = "demo softmax"},
     {.flag = "seed", .type = OPT_LONG, SOFTMAX(seed), .default_text = "1", .max = 9e15, .arg = "N",
-     .help = "start of all random numbers"},
+     .help = "seed of all random numbers"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, SOFTMAX(output), .default_text = "softmax",
      .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
     {.flag = "cell", .type = OPT_INT, SOFTMAX(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
-     .help = "pgm: pixels per weight, across and down"},
+     .help = "pgm: width and height of a weight in pixels"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, SOFTMAX(quiet), .default_text = "false",
-     .help = "do not say which files were written"},
+     .help = "do not print the names of written files"},
     {0}};
 /* clang-format on */
 

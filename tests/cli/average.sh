@@ -50,7 +50,7 @@ echo "$(first "$TMP/a/best.safetensors") $(first "$TMP/b/best.safetensors") $(fi
 if grep -qF 'little in common' "$TMP/err"; then fail "a warning about models of one training"; fi
 model stranger --seed 2
 expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/stranger/best.safetensors" -o "$TMP/strange"
-says "have little in common"
+says "are unrelated"
 
 model other --set model.hidden=32
 expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/other/best.safetensors" -o "$TMP/none"

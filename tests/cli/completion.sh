@@ -11,17 +11,22 @@ says "attn-mt completion bash, zsh or fish"
 mkdir "$TMP/place" "$TMP/place/runs one"
 : >"$TMP/place/a model.safetensors"
 : >"$TMP/place/test.en"
-for shell in bash zsh fish; do
-    "$attn" completion $shell >"$TMP/script.$shell"
-    # Every command with every long option of its --help.
-    for command in $("$attn" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\).*/\1/p'); do
-        "$attn" "$command" --help all |
-            sed -n 's/^ .*--\(\[no-\]\)*\([a-z0-9-]*\).*/\2/p' | sort -u >"$TMP/flags"
-        while read -r flag; do
-            grep -qe "$flag" "$TMP/script.$shell" || fail "$shell: --$flag of $command is missing"
-        done <"$TMP/flags"
-    done
+for shell in bash zsh fish; do "$attn" completion $shell >"$TMP/script.$shell"; done
+# Every command with every long option of its --help.
+for command in $("$attn" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\).*/\1/p'); do
+    "$attn" "$command" --help all |
+        sed -nE 's/^ +(-[a-zA-Z], )?--(\[no-\])?([a-z0-9-]+).*/\3/p' | sort -u >"$TMP/flags"
+    [ -s "$TMP/flags" ] || [ $command = completion ] || fail "no options of $command"
+    "$attn" completion line "$command" - >"$TMP/offered"
+    while read -r flag; do
+        grep -qE "^--(no-)?$flag	" "$TMP/offered" || fail "--$flag of $command is missing"
+    done <"$TMP/flags"
 done
+# The scripts call the program by the first word of the line.
+mkdir "$TMP/bin"
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$(realpath "$attn")" >"$TMP/bin/attn-mt"
+chmod +x "$TMP/bin/attn-mt"
+PATH=$TMP/bin:$PATH
 
 # offers SHELL 'LINE' WORD...: completing the line offers these words, and none of those that begin with "!"
 offers() {
@@ -59,7 +64,7 @@ in_bash() {
         read -r -a COMP_WORDS <<<"$spaced"
         [[ $LINE != *" " ]] || COMP_WORDS+=("")
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$LINE COMP_POINT=${#LINE}
-        _attn_mt
+        _attn_mt attn-mt
         printf "%s\n" "${COMPREPLY[@]}"' "$TMP/script.bash")
 }
 
@@ -111,13 +116,16 @@ for shell in bash zsh fish; do
         offers bash 'attn-mt train --set data.train=' test.en
     fi
     if [ $shell = zsh ]; then
-        offers zsh 'attn-mt train --set model.ce' model.cell
-        offers zsh 'attn-mt train --set model.cell=' gru lstm
+        offers zsh 'attn-mt train --set model.ce' model.cell=
+        offers zsh 'attn-mt train --set model.cell=' model.cell=gru model.cell=lstm
+        offers zsh 'attn-mt translate --precision=b' --precision=bf16
+        offers zsh 'attn-mt train --set=data.train=te' test.en
     fi
     if [ $shell = fish ]; then
         offers fish 'attn-mt train --set model.ce' model.cell=
         offers fish 'attn-mt train --set model.cell=' model.cell=gru model.cell=lstm
         offers fish 'attn-mt translate --precision=b' --precision=bf16
+        offers fish 'attn-mt train --set=data.train=te' --set=data.train=test.en
         offers fish 'attn-mt train --run ' 'runs one/' '!test.en'
         offers fish 'attn-mt train --init ' 'a model.safetensors'
     else

@@ -47,12 +47,12 @@ if has_terminals; then
     if script -qec '"$attn" convert "$model" -o -' /dev/null </dev/null >"$TMP/out"; then
         fail "a model went to a terminal"
     fi
-    grep -qF 'a model is no text for a terminal' "$TMP/out" ||
+    grep -qF 'a model cannot be written to a terminal' "$TMP/out" ||
         fail "on a terminal: $(head -c 300 "$TMP/out")"
 fi
 ln "$model" "$TMP/linked"
 expect 2 "$attn" convert "$model" -o "$TMP/linked"
-says "would take the place of another file"
+says "would overwrite another file"
 # Nor does another command write over what it reads, or over what it writes itself.
 cp "$model" "$TMP/precious"
 printf 'go .\n' >"$TMP/go"
@@ -65,12 +65,12 @@ for command in "translate --model $TMP/precious -o $TMP/precious $TMP/go" \
     "average $model $TMP/precious -o $TMP/precious"; do
     # shellcheck disable=SC2086  # a command and its arguments
     expect 2 "$attn" $command
-    says "would take the place of another file of this command"
+    says "would overwrite another file of this command"
 done
 same "it stays" "$model" "$TMP/precious"
 cp "$TMP/go" "$TMP/read"
 expect 2 "$attn" translate --model "$model" -o "$TMP/read" <"$TMP/read"
-says "would take the place of another file of this command"
+says "would overwrite another file of this command"
 expect 2 "$attn" score --model "$model" -o "$TMP/read" - <"$TMP/read"
 same "standard input stays" "$TMP/go" "$TMP/read"
 expect 2 "$attn" convert "$model" "$small" -o "$TMP/none"
@@ -83,7 +83,6 @@ says "not a model file"
 expect 0 "$attn" heatmap --model "$small" --format csv 'go .'
 expect 0 "$attn" heatmap --model "$small" --model "$model" --format html --output "$TMP/page.html" 'go .'
 expect 0 "$attn" translate --model "$small" --model "$model" "$TMP/lines"
-expect 0 "$attn" bleu "$TMP/lines" --model "$small" --source "$TMP/lines"
 expect 0 "$attn" inspect "$small"
 grep -q 'all .*(int8, [0-9.]* kB)' "$TMP/out" || fail "inspect: $(tail -n 2 "$TMP/out")"
 expect 0 "$attn" inspect --json "$small"

@@ -62,8 +62,8 @@ expect 0 demo --help
 mv out help
 scores=$(awk '/--score/ { on = 1 } on { text = text " " $0 } on && /default/ { exit }
     END {
-        sub(/.*function: /, "", text)
-        sub(/\(default.*/, "", text)
+        sub(/.*function \(/, "", text)
+        sub(/; default.*/, "", text)
         gsub(/,/, "", text)
         print text
     }' help)
@@ -332,7 +332,7 @@ says "no demo given"
 expect 2 demo posi
 says "attn-mt demo attention, or attn-mt demo pooling"
 expect 2 demo attention more
-says "has options only"
+says "takes only options"
 expect 2 demo positions --score dot
 says "unknown option '--score'"
 expect 2 demo positions --size 9

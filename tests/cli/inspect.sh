@@ -59,9 +59,9 @@ awk -F '\t' 'NF != 24 { exit 1 } END { exit NR != 24 }' "$TMP/out" || fail "--te
 expect 2 "$attn" inspect --tensor decoder.attention.query.wieght "$model"
 says "did you mean 'decoder.attention.query.weight'?"
 expect 2 "$attn" inspect --tensor x "$TMP/tiny.tsv"
-says "--tensor asks for a model"
+says "--tensor needs a model"
 expect 2 "$attn" inspect --vocab --tensor x "$model"
-says "--vocab and --tensor each"
+says "--vocab does not go with --tensor"
 
 expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
 [ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"
@@ -88,7 +88,7 @@ expect 2 "$attn" inspect "$model" "$model"
 says "more than one file"
 expect 1 "$attn" inspect "$TMP/nothing"
 says "nothing"
-for command in 'translate -m' 'score -m' 'heatmap -m' 'bleu --source data/test.tsv --model'; do
+for command in 'translate -m' 'score -m' 'heatmap -m'; do
     # shellcheck disable=SC2086  # words
     expect 3 "$attn" $command "$TMP/tiny.tsv" data/test.tsv
     says "'$TMP/tiny.tsv': not a model file: it looks like text"

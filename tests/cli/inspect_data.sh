@@ -117,7 +117,7 @@ says "language 'target' is not one of the columns"
 
 # Invalid arguments.
 expect 2 pairs --vocab "$TMP/mine.tsv"
-says "holds sentence pairs, and --vocab asks for a model"
+says "contains sentence pairs, but --vocab needs a model"
 expect 2 pairs --languages en "$TMP/p.{}"
 says "'en' does not name two languages"
 expect 1 pairs --languages en-de "$TMP/p.{}"
@@ -131,9 +131,9 @@ expect 3 pairs "$TMP/empty"
 says "no usable sentence pair"
 tiny_model one --set train.epochs=1
 expect 2 pairs "$TMP/one/best.safetensors" --valid "$TMP/mine.tsv"
-says "--valid is about sentence pairs"
+says "--valid is for sentence pairs"
 expect 2 pairs "$TMP/one/best.safetensors" --languages en-fr
-says "--languages is about sentence pairs"
+says "--languages is for sentence pairs"
 expect 1 pairs "$TMP/none" --valid "$TMP/mine.tsv"
 says "cannot open '$TMP/none'"
 expect 3 pairs "$TMP" --languages en-fr
@@ -145,4 +145,4 @@ expect 0 pairs "$TMP/nul.tsv"
 grep -q "repaired 1 pair with NUL bytes ($TMP/nul.tsv: line 1)" "$TMP/out" || fail "NUL: $(cat "$TMP/out")"
 { printf '\220\012\000\000\000\000\000\000{' && cat "$TMP/mine.tsv"; } >"$TMP/header"
 expect 2 pairs "$TMP/header" --valid "$TMP/mine.tsv"
-says "is no text, and --valid is about sentence pairs"
+says "is not text, but --valid is for sentence pairs"

@@ -10,7 +10,7 @@ says "did you mean 'attn-mt translate'?"
 expect 2 "$attn" xyzzy
 says "attn-mt --help lists the commands"
 expect 2 "$attn" --beam-size 5 translate
-says "stands before the command"
+says "comes before the command"
 expect 2 "$attn" --verison
 says "did you mean '--version'?"
 

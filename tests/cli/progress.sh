@@ -41,12 +41,6 @@ cp "$TMP/to" "$TMP/all"
 gzip -c "$TMP/source" >"$TMP/source.gz"
 expect 0 "$attn" train --config "$TMP/tiny.json" --run "$TMP/two" --set train.epochs=1
 grep -Eq '^validating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of a validation: $(cat "$TMP/err")"
-awk 'BEGIN { for (i = 0; i < 10100; i++) print "go ." }' >"$TMP/many" # more than are translated at a time
-scored() { "$attn" bleu "$TMP/many" --model "$model" --source "$TMP/many" --beam-size 1 -b "$@"; }
-expect 0 scored
-grep -Eq '^translating +[0-9]+%  ETA ' "$TMP/err" || fail "no progress of bleu --model: $(cat "$TMP/err")"
-shares_rise
-is_quiet scored --quiet
 expect 0 translate "$TMP/source.gz"
 grep -q '% ' "$TMP/err" || fail "compressed: $(cat "$TMP/err")"
 piped "$TMP/source" translate '^[0-9,]+ lines  [0-9.]+ lines/s$'
@@ -116,4 +110,4 @@ asks() { # WHAT COMMAND
 }
 asks "one sentence a line; Ctrl-D ends" '"$attn" translate -m "$model"'
 asks "one JSON object a line; Ctrl-D ends" '"$attn" translate -m "$model" --json-input'
-asks "one translation a line; Ctrl-D ends; -i FILE reads a file" '"$attn" bleu "$TMP/source"'
+asks "one translation per line; Ctrl-D ends; -i FILE reads a file" '"$attn" bleu "$TMP/source"'

@@ -73,7 +73,7 @@ grep -qF '"translation": "<pre>va !\n\n  salut !</pre>\n"' "$TMP/out" || fail "l
 says 'line 2: "constraints" do not say which of its 2 sentences they are for'
 printf '<b x="\377">go .</b>\n' >"$TMP/odd"
 expect 0 translate --tags --json "$TMP/odd"
-says "bytes that are no text"
+says "invalid UTF-8 or NUL bytes"
 # Guided: words are looked for, and begun with, as if there were no markup.
 cat >"$TMP/marked" <<'END'
 <b title="hi">go</b> .

@@ -57,7 +57,7 @@ printf '\357\273\277go .\r\nhi !\r\n' | translate >"$TMP/out"
 printf 'va !\nsalut !\n' | cmp -s - "$TMP/out" || fail "byte-order mark and CRLF"
 printf 'go\000 .\nhi \377!\nhi\342\200\250there\302\205!\014\n' >"$TMP/odd"
 expect 0 translate "$TMP/odd"
-says "bytes that are no text (invalid UTF-8 or NUL) in 2 lines, the first is line 1"
+says "2 lines have invalid UTF-8 or NUL bytes, the first is line 1"
 [ "$(wc -l <"$TMP/out")" -eq 3 ] || fail "odd bytes change the number of lines"
 
 # Long lines are translated in chunks, or cropped; with a warning.

@@ -56,7 +56,7 @@ grep -qF '"source_tokens": ["hi", "字字", "!"]' "$TMP/out" || fail "JSON of wo
 # Bytes that are no text have a warning of their own.
 printf 'go \377.\n' >"$TMP/odd"
 expect 0 "$attn" translate -m "$TMP/one/best.safetensors" "$TMP/odd"
-says "bytes that are no text"
+says "invalid UTF-8 or NUL bytes"
 ! grep -q "never saw" "$TMP/err" || fail "counted twice: $(cat "$TMP/err")"
 expect 0 "$attn" translate -m "$TMP/one/best.safetensors" "$TMP/tiny.tsv"
 ! grep -q "never saw" "$TMP/err" || fail "known text: $(cat "$TMP/err")"

@@ -55,9 +55,9 @@ static void attack_output(const Case *, const Subject *);
 static void kill_and_resume(const Case *, const Subject *);
 static void race(const Case *, const Subject *);
 
-#define PRINTING "version help complete inspect data bleu bleu-m score print"
+#define PRINTING "version help complete inspect data bleu score print"
 #define WRITING  "translate heatmap average train resume"
-#define READING  "inspect data bleu bleu-m score " WRITING
+#define READING  "inspect data bleu score " WRITING
 #define EVERY    PRINTING " demo " WRITING
 
 #define CALLS(row, how, step, must, subjects) SOME_CALLS(row, how, step, 1, must, subjects)

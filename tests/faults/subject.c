@@ -21,11 +21,10 @@
 const Subject SUBJECTS[] = {
     {"version", .arguments = {"--version"}},
     {"help", .arguments = {"train", "--help"}},
-    {"complete", .arguments = {"completion", "bash"}},
+    {"complete", .arguments = {"completion", "line", "train", "--set", "model."}},
     {"inspect", .arguments = {"inspect", MODEL}},
     {"data", .arguments = {"inspect", "pairs.tsv"}},
     {"bleu", .arguments = {"bleu", "source.txt", "-i", "source.txt", "-m", "bleu", "chrf"}},
-    {"bleu-m", .arguments = {"bleu", "source.txt", "--model", MODEL, "--source", "source.txt"}},
     {"score", .arguments = {"score", "--threads", "2", "-m", MODEL, "source.txt", "source.txt"}},
     {"demo", .inside = true, .arguments = {"demo", "attention"}},
     {"print", .arguments = {TRANSLATE, "source.txt"}},

@@ -18,7 +18,7 @@ grep -q "note: without libmicrohttpd" "$TMP/log" || fail "make does not say so"
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror src/cli/cmd_serve.c "$BUILD/obj/cli/main.o" \
     "$BUILD/libattn-mt.a" -o "$TMP/attn-mt" $(pkg-config --libs openblas libutf8proc libcjson zlib) -lm \
     -pthread || fail "it cannot be linked without libmicrohttpd"
-"$TMP/attn-mt" serve --help | grep -q -e --max-body || fail "no help"
+"$TMP/attn-mt" serve --help all | grep -q -e --max-body || fail "no help"
 status=0
 "$TMP/attn-mt" serve -m some.safetensors >"$TMP/out" 2>&1 || status=$?
 [ $status -eq 2 ] || fail "exit status $status"

@@ -563,7 +563,7 @@ static void help_shows_every_row(void **state) {
         "  -d, --dropout X             rate (model.dropout; default: 0.2)\n",
         "\nTraining:\n      --seed N                random seed (train.seed; default: 1)\n",
         "  -n, --name TEXT             name (model.name)\n",
-        "  -f, --files FILE            files; may be repeated (train.files;\n                              "
+        "  -f, --files FILE            files (train.files; may be repeated;\n                              "
         "default: a.tsv,b.tsv)\n",
         "  -q, --quiet                 say nothing\n",
         "\nDecoding:\n  -b, --beam-size N           hypotheses kept per sentence; 1 = greedy\n               "
@@ -712,7 +712,7 @@ static void unusual_rows_work_too(void **state) {
     assert_non_null(strstr(status_message(), "unknown key 's.inner.dept'"));
     options_write_help(tables, 80, HELP_ALL, &text);
     assert_non_null(
-        strstr(strbuf_text(&text), "      --mode MODE             how: a, b (mode; default: a)\n"));
+        strstr(strbuf_text(&text), "      --mode MODE             how (mode: a, b; default: a)\n"));
     assert_null(strstr(strbuf_text(&text), "(default: )"));
     write_config("{\"s\": {\"level\": 2147483648}}");
     assert_int_equal(options_read_file(tables, config_path, NULL), STATUS_USAGE);
