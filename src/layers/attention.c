@@ -1,4 +1,4 @@
-/* attention.c - what all scores share: from scores to weights, from weights to the context. */
+/* attention.c - the part that all scores share: from scores to weights, from weights to the context. */
 #include "layers/attention.h"
 
 #include "autograd/activations.h"
@@ -32,7 +32,7 @@ Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
 /* sum_i alpha(q, k_i) v_i: eq. 11.1.1. */
 Tensor *attention_context(Tape *tape, Tensor *weights, const KeysValues *kv, const Spans *spans,
                           AttentionDropout dropout) {
-    Tensor *kept = op_dropout_weights(tape, weights, dropout.p, dropout.stream, dropout.row_keys, spans);
-    return kv->value_rows ? op_context_gathered(tape, kept, kv->value_rows, kv->values->columns, spans)
-                          : op_context(tape, kept, kv->values, spans);
+    weights = op_dropout_weights(tape, weights, dropout.p, dropout.stream, dropout.row_keys, spans);
+    return kv->value_rows ? op_context_gathered(tape, weights, kv->value_rows, kv->values->columns, spans)
+                          : op_context(tape, weights, kv->values, spans);
 }

@@ -1,9 +1,9 @@
 /* attention_scores.c - every score function: its formula, its three functions, and at the end the table of
  * them.
  *
- *   declare       which parameters there are, under the attention's name and of its sizes
- *   project_keys  what depends on the keys alone, computed once per sentence
- *   scores        one number a(q, k) for each query and each key of its span
+ *   declare       declares the parameters, under the attention's name and with its sizes
+ *   project_keys  computes the terms that depend on the keys alone, once per sentence
+ *   scores        computes one number a(q, k) for each query and each key of its span
  *
  * Keys k are the encoder's annotations, which are also the values. Ops know their derivatives, so training
  * needs nothing more. A score that needs arithmetic of its own is an op first: autograd/op_score.c.
@@ -12,11 +12,11 @@
 #include <string.h>
 #include "layers/attention.h"
 
-/* ---- what scores share ---- */
+/* ---- helpers of several scores ---- */
 
-/* A map without bias, "name.side.weight" [inputs, outputs], whose weights begin within `shrink` times the
- * bounds of Glorot and Bengio 2010: scores that grow with the size of their vectors must begin smaller, or
- * the softmax starts where its gradient vanishes. */
+/* A map without bias, "name.side.weight" [inputs, outputs], whose initial weights lie within `shrink` times
+ * the bounds of Glorot and Bengio 2010: scores that grow with the size of their vectors must start smaller,
+ * or the softmax starts where its gradient vanishes. */
 static Linear map(ParamSet *params, const Attention *a, const char *side, int inputs, int outputs,
                   double shrink) {
     const char *name = param_name(param_name(a->name, side), "weight");
@@ -24,13 +24,12 @@ static Linear map(ParamSet *params, const Attention *a, const char *side, int in
     return (Linear){params_add(params, name, inputs, outputs, INIT_UNIFORM, limit, PANELS_AFFINE), NULL};
 }
 
-/* For scores of q and k that must have one size: a map that makes keys of the query's size, where the
- * annotations have another. */
+/* For scores that need q and k of equal size: maps the annotations to the query's size if theirs differs. */
 static void declare_equal_sizes(ParamSet *params, Attention *a, double shrink) {
     if (a->size.query != a->size.value) a->key = map(params, a, "key", a->size.value, a->size.query, shrink);
 }
 
-/* The mapped annotations, or the annotations themselves where no map is declared. */
+/* The mapped annotations, or the annotations themselves if no map is declared. */
 static void project_keys(Tape *tape, const Attention *a, KeysValues *kv) {
     kv->keys = a->key.weight ? linear_apply(tape, &a->key, kv->values) : kv->values;
 }
@@ -110,13 +109,13 @@ static Tensor *scores_cosine(Tape *tape, const Attention *a, Tensor *query, cons
     return op_score_dot(tape, op_unit_rows(tape, query), kv->keys, &form, spans);
 }
 
-/* ---- bare_cosine: q . k / (|q| |k|), the same without a sharpness ----
- * The weights of a row differ by a factor of e^2 at most: its context stays near the mean of the values. It
- * is the functions above, with the map alone that a scaled_dot declares. */
+/* ---- bare_cosine: q . k / (|q| |k|), cosine without a sharpness ----
+ * The weights of a row differ by a factor of e^2 at most: its context stays near the mean of the values.
+ * The row of the table combines functions above; it declares only the map of scaled_dot. */
 
 /* ---- distance: -|q - k|^2 / 2, the logarithm of a Gaussian kernel ----
  * Dive into Deep Learning, eq. 11.3.1. Computed as q . k - |k|^2 / 2 - |q|^2 / 2, as there: the squared
- * lengths of the keys are made once per sentence. */
+ * lengths of the keys are computed once per sentence. */
 
 /* Half the usual square root: the scores are squares of the keys. */
 static void declare_distance(ParamSet *params, Attention *a) {
@@ -135,7 +134,7 @@ static Tensor *scores_distance(Tape *tape, const Attention *a, Tensor *query, co
     return op_score_dot(tape, query, kv->keys, &form, spans);
 }
 
-/* ---- location: (W q)[position of k], the query alone says where to look ----
+/* ---- location: (W q)[position of k], depends on the query alone ----
  * Luong et al. 2015, section 3.1. Positions beyond the table share its last column. */
 
 static void declare_location(ParamSet *params, Attention *a) {
@@ -143,7 +142,7 @@ static void declare_location(ParamSet *params, Attention *a) {
 }
 
 static void project_keys_location(Tape *tape, const Attention *a, KeysValues *kv) {
-    (void)tape, (void)a, (void)kv; /* the keys do not count */
+    (void)tape, (void)a, (void)kv; /* the score ignores the keys */
 }
 
 static Tensor *scores_location(Tape *tape, const Attention *a, Tensor *query, const KeysValues *kv,
@@ -153,8 +152,8 @@ static Tensor *scores_location(Tape *tape, const Attention *a, Tensor *query, co
 }
 
 /* ---- concat: v . tanh(W [q; k]) ----
- * Luong et al. 2015, section 3.1. The product with the joined vector is the sum of two products: W is kept as
- * the two halves, drawn as the one matrix [Q + K, A] that they make up. Beyond that it is additive. */
+ * Luong et al. 2015, section 3.1. The product with the joined vector is the sum of two products: W is stored
+ * as two halves, initialized like the whole matrix [Q + K, A]. The rest is the additive score. */
 
 static Linear half(ParamSet *params, const Attention *a, const char *side, int inputs) {
     double whole = a->size.query + a->size.value + a->size.hidden; /* rows and columns of W */
@@ -168,10 +167,10 @@ static void declare_concat(ParamSet *params, Attention *a) {
 }
 
 /* ---- sum: the sum of the numbers of q + k ----
- * Dive into Deep Learning 0.17, section 10.3.5, exercise 3: would a sum of vectors be a better score than the
- * dot product? The sum of two vectors is a number only if its components are added up. So read, the query
- * adds the same to all scores of its row, and the softmax takes that out again: whoever asks sees the same.
- */
+ * Dive into Deep Learning 0.17, section 10.3.5, exercise 3: would a sum of vectors be a better score than
+ * the dot product? The sum of two vectors is a number only if its components are added up. Then the query
+ * adds the same number to all scores of its row, and the softmax removes it again: the weights do not
+ * depend on the query. */
 
 /* [n, K] -> [n, 1] */
 static Tensor *sum_of_rows(Tape *tape, Tensor *x) {
@@ -190,8 +189,8 @@ static Tensor *scores_sum(Tape *tape, const Attention *a, Tensor *query, const K
 }
 
 /* ---- none: 0, which makes the context a mean ----
- * A model with it has no attention. Its decoder sees but one thing, the encoder's final state, whose mean it
- * is: models/decoder_recurrent.c. */
+ * A model with this score has no attention. Its decoder has one source row, the encoder's final state, so the
+ * context is this state: models/decoder_recurrent.c. */
 
 bool attention_is_none(int score) { return strcmp(ATTENTION_SCORES[score].name, "none") == 0; }
 

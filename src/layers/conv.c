@@ -1,4 +1,4 @@
-/* conv.c - gather each token's neighbourhood into one row, then it is a linear map. */
+/* conv.c - a convolution as a linear map of rows, each of which holds the neighbourhood of a token. */
 #include "layers/conv.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ Conv conv_new(ParamSet *params, const char *name, int size, int width, bool laye
                   .norm = norm_new(params, param_name(name, "norm"), size, layer_norm)};
 }
 
-/* [rows, width D]: for each token its neighbours from the left to the right. */
+/* [rows, width D]: the neighbours of each token, from left to right. */
 static Tensor *neighbourhoods(Tape *tape, const Conv *conv, Tensor *x, const Sequences *s) {
     int *index = tape_alloc(tape, (size_t)s->rows * (size_t)conv->width * sizeof *index), *next = index;
     for (int r = 0; r < s->rows; r++)

@@ -19,15 +19,15 @@ Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outp
     return contexts;
 }
 
-static void cache_append(Tape *tape, Tape *keep, const KeysValues *kv, KvCache *cache) {
+static void cache_append(Tape *tape, Tape *cache_tape, const KeysValues *kv, KvCache *cache) {
     const Tensor *output = kv->values;
-    KvStep *now = kv_step_new(keep, 1, output->rows, output->columns);
+    KvStep *now = kv_step_new(cache_tape, 1, output->rows, output->columns);
     memcpy(now->keys, kv->keys->data, tensor_size(output) * sizeof(real));
     memcpy(now->values, output->data, tensor_size(output) * sizeof(real));
     *cache = kv_cache_append(tape, cache, now, output->rows);
 }
 
-Tensor *intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
+Tensor *intra_attention_step(Tape *tape, Tape *cache_tape, const Attention *attention, Tensor *output,
                              KvCache *cache) {
     const Spans *spans = kv_cache_spans(tape, cache->steps, output->rows);
     KeysValues now = attention_project_keys(tape, attention, output), earlier = now;
@@ -35,6 +35,6 @@ Tensor *intra_attention_step(Tape *tape, Tape *keep, const Attention *attention,
     earlier.value_rows = kv_cache_rows(tape, cache, 0, true, output->columns);
     Tensor *weights = attention_weights(tape, attention, output, &earlier, spans);
     Tensor *context = attention_context(tape, weights, &earlier, spans, (AttentionDropout){0});
-    cache_append(tape, keep, &now, cache);
+    cache_append(tape, cache_tape, &now, cache);
     return context;
 }

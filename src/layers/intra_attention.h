@@ -4,10 +4,10 @@
  *
  *     e(t, i) = h_t . W h_i for i < t;  alpha = softmax of e(t, .);  c_t = sum_i alpha(t, i) h_i;  c_0 = 0
  *
- * That is attention with the score "general", whose keys and values are the outputs themselves.
+ * This is attention with the score "general"; its keys and values are the outputs themselves.
  *
  * Shapes  outputs h [n, H] -> contexts c [n, H]
- * Owner   results live on the tape of the call; what a step leaves in the cache, on a tape that outlives it
+ * Owner   results live on the tape of the call; cached keys and values live on a tape that outlives it
  */
 #ifndef LAYERS_INTRA_ATTENTION_H
 #define LAYERS_INTRA_ATTENTION_H
@@ -16,16 +16,16 @@
 #include "layers/kv_cache.h"
 #include "layers/sequences.h"
 
-/* "name.key.weight"; an Attention without a score is one that the model does not have. */
+/* Declares "name.key.weight" [H, H]. An Attention without a score means that the model has none. */
 Attention intra_attention_new(ParamSet *params, const char *name, int size);
 
-/* All steps at once: each row looks at the rows before it in its sentence. */
+/* All steps at once: each row attends to the rows before it in its sentence. */
 Tensor *intra_attention_all(Tape *tape, const Attention *attention, Tensor *outputs,
                             const Sequences *sequences, AttentionDropout dropout);
 
-/* The contexts of one step: row r looks at the outputs that the cache has for it. Then `output` joins the
- * cache, and lives on `keep`. */
-Tensor *intra_attention_step(Tape *tape, Tape *keep, const Attention *attention, Tensor *output,
+/* The contexts of one step: row r attends to its earlier outputs in the cache. Then `output` is appended to
+ * the cache, on `cache_tape`. */
+Tensor *intra_attention_step(Tape *tape, Tape *cache_tape, const Attention *attention, Tensor *output,
                              KvCache *cache);
 
 #endif

@@ -1,17 +1,17 @@
-/* kv_cache.c - paths through the rows of earlier steps. */
+/* kv_cache.c - see kv_cache.h. */
 #include "layers/kv_cache.h"
 
 KvStep *kv_step_new(Tape *tape, int blocks, int rows, int size) {
     size_t numbers = (size_t)rows * (size_t)size;
-    KvStep *made = tape_alloc(tape, (size_t)blocks * sizeof *made);
+    KvStep *step = tape_alloc(tape, (size_t)blocks * sizeof *step);
     for (int b = 0; b < blocks; b++) {
-        made[b].keys = tape_alloc(tape, 2 * numbers * sizeof(real));
-        made[b].values = made[b].keys + numbers;
+        step[b].keys = tape_alloc(tape, 2 * numbers * sizeof(real));
+        step[b].values = step[b].keys + numbers;
     }
-    return made;
+    return step;
 }
 
-/* A cache of `steps` steps with the list of the first steps; its path is not set. */
+/* A cache of `steps` steps that begins with those of `from`. The caller fills the path, and later steps. */
 static KvCache cache_new(Tape *tape, const KvCache *from, int steps, int rows, int **path) {
     const KvStep **list = tape_alloc(tape, (size_t)steps * sizeof *list);
     *path = tape_alloc(tape, (size_t)rows * (size_t)steps * sizeof **path);

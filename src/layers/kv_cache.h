@@ -1,11 +1,13 @@
-/* kv_cache.h - keys and values of earlier steps of self-attention, and which of them belong to which row.
+/* kv_cache.h - the key/value cache of self-attention: keys and values of earlier steps, and the path of
+ * each row through them.
  *
- * What a step made stays where it is. Each row remembers by which row of every step it came, so that a
- * hypothesis is copied, moved or dropped for the price of a few numbers, and rows that share a beginning
+ * The keys and values of a step are never moved. Each row has a path, its ancestor row at every step. So
+ * copying, moving or dropping a hypothesis costs a few numbers, and hypotheses with a common beginning
  * share its keys and values.
  *
- * Shapes  a step has rows of its own; path[r, t] is the row of step t that row r came by
- * Owner   the lists live on the tape of the call; what a step made, on a tape that outlives all of them
+ * Shapes  each step has its own number of rows; path[r, t] is the row of step t that is the ancestor of row
+ *         r
+ * Owner   the lists live on the tape of the call; keys and values live on a tape that outlives all calls
  */
 #ifndef LAYERS_KV_CACHE_H
 #define LAYERS_KV_CACHE_H
@@ -13,24 +15,25 @@
 #include "autograd/ops.h"
 
 typedef struct {
-    real *keys, *values; /* [rows of the step, size] of one block */
+    real *keys, *values; /* [rows of the step, size] of one Transformer block */
 } KvStep;
 
 typedef struct {
     int steps, rows;
-    const KvStep *const *step; /* [steps] for each an array of one per block */
+    const KvStep *const *step; /* [steps][blocks] */
     const int *path;           /* [rows, steps] */
 } KvCache;
 
-/* Room for one more step of `blocks` blocks, on `tape`. */
+/* Memory for the keys and values of one more step of `blocks` blocks, on `tape`. */
 KvStep *kv_step_new(Tape *tape, int blocks, int rows, int size);
-/* The cache with `now` behind it: row r came by row r of it. */
+/* The cache with `now` appended: the path of row r ends with row r of `now`. */
 KvCache kv_cache_append(Tape *tape, const KvCache *cache, const KvStep *now, int rows);
-/* Row i becomes what was row index[i]. */
+/* A cache whose row i is row index[i] of `cache`. */
 KvCache kv_cache_select(Tape *tape, const KvCache *cache, const int *index, int rows);
-/* The keys or values of one block, row after row, each from its first step to its last. */
+/* Pointers to the keys or values of one block [rows, steps]: each row's path from the first step to the
+ * last. */
 const real *const *kv_cache_rows(Tape *tape, const KvCache *cache, int block, bool values, int size);
-/* Of `rows` rows that look at `steps` of these each. */
+/* The spans of `rows` rows that attend to `steps` of these pointers each. */
 const Spans *kv_cache_spans(Tape *tape, int steps, int rows);
 
 #endif

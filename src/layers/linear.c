@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-/* Several names are in use at a time: names are built from names. */
+/* A ring of buffers, since names are built from names and several are in use at a time. */
 enum { NAMES = 64, NAME_SIZE = 256 };
 static char *next_name(void) {
     static _Thread_local char names[NAMES][NAME_SIZE];
-    static _Thread_local unsigned turn;
-    return names[turn++ % NAMES];
+    static _Thread_local unsigned next;
+    return names[next++ % NAMES];
 }
 
 const char *param_name(const char *name, const char *part) {

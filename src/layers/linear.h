@@ -7,19 +7,20 @@
 
 #include "autograd/ops.h"
 
-/* x W + b: "name.weight" and "name.bias". A Linear without weight is a map that the model does not have. */
+/* x W + b: "name.weight" and "name.bias". A Linear without weight means that the model has no such map. */
 typedef struct {
-    const Param *weight, *bias; /* bias may be NULL */
+    const Param *weight; /* [inputs, outputs] */
+    const Param *bias;   /* [1, outputs], or NULL */
 } Linear;
 
 Linear linear_new(ParamSet *params, const char *name, int inputs, int outputs, bool bias);
 Tensor *linear_apply(Tape *tape, const Linear *linear, Tensor *x);
-/* base + linear(x), in the place of base. */
+/* base + linear(x); the result replaces base, as in op_affine. */
 Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x, Tensor *base);
 
 /* Layer normalization of each row: "name.gain" and "name.bias". Ba, Kiros and Hinton 2016 */
 typedef struct {
-    const Param *gain, *bias; /* NULL: no normalization */
+    const Param *gain, *bias; /* [1, size] each; NULL: no normalization */
 } Norm;
 
 Norm norm_new(ParamSet *params, const char *name, int size, bool enabled);

@@ -32,7 +32,7 @@ KeysValues multihead_project(Tape *tape, const Multihead *m, Tensor *source) {
     return kv;
 }
 
-/* What the distance to each key adds to its score: query . vector of the distance. */
+/* The term of the distance to each key in its score: query . vector of the distance. */
 static Tensor *distance_scores(Tape *tape, const Multihead *m, Tensor *query, const Spans *spans,
                                const int *position) {
     int *origin = tape_alloc(tape, (size_t)spans->rows * sizeof *origin);

@@ -1,9 +1,9 @@
 /* multihead.h - several attentions side by side, each over its own projection of queries, keys and values.
- * Vaswani et al. 2017, section 3.2.2; Dive into Deep Learning, section 11.5; relative positions: Shaw et al.
- * 2018, eq. 4 (of keys only: they find the ones of values to add nothing)
+ * Vaswani et al. 2017, section 3.2.2; Dive into Deep Learning, section 11.5; relative positions: Shaw et
+ * al. 2018, eq. 4 (keys only: the paper finds that relative positions of values add nothing)
  *
- * Shapes  x [n, D] asks; source [m, M] answers; heads of D / N columns each: head h owns columns
- *         h D/N .. (h + 1) D/N - 1; weights [N, total] by spans; result [n, D]
+ * Shapes  queries from x [n, D]; keys and values from source [m, M]; N heads of D / N columns each: head h
+ *         owns columns h D/N .. (h + 1) D/N - 1; weights [N, total] by spans; result [n, D]
  */
 #ifndef LAYERS_MULTIHEAD_H
 #define LAYERS_MULTIHEAD_H
@@ -11,10 +11,12 @@
 #include "layers/attention.h"
 
 typedef struct {
-    const char *name; /* prefix of its parameters */
-    int heads, size;
-    Linear query, key, value, output;
-    int max_relative_position; /* the largest distance that is told apart; 0: no relative positions */
+    const char *name;          /* prefix of its parameters */
+    int heads, size;           /* N and D */
+    Linear query;              /* [D, D] */
+    Linear key, value;         /* [M, D] */
+    Linear output;             /* [D, D] */
+    int max_relative_position; /* larger distances count as this one; 0: no relative positions */
     const Param *relative;     /* [2 max_relative_position + 1, D/N]: a vector for each distance, or NULL */
 } Multihead;
 
@@ -22,8 +24,8 @@ Multihead multihead_new(ParamSet *params, const char *name, int size, int source
                         int max_relative_position);
 /* Keys and values of the rows of `source`: once for all queries. */
 KeysValues multihead_project(Tape *tape, const Multihead *multihead, Tensor *source);
-/* `position` [n]: the place in its span where each row itself stands; only read where there are relative
- * positions. */
+/* `position` [n]: each row's own position in its span, read only for relative positions. Sets *weights to the
+ * attention weights [N, total]. */
 Tensor *multihead_attend(Tape *tape, const Multihead *multihead, Tensor *x, const KeysValues *kv,
                          const Spans *spans, const int *position, AttentionDropout dropout, Tensor **weights);
 

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* Standard deviation of a learned table, times sqrt(size), at the beginning. */
+/* Initial standard deviation of a learned table, times sqrt(size). */
 static const double LEARNED_SCALE = 0.1;
 
-/* Sinusoids that are made once: positions of nearly all sentences, unless the layers are very wide. */
+/* Sinusoids computed once: enough positions for nearly all sentences, unless the layers are very wide. */
 enum { MOST_FIRST = 128, FIRST_NUMBERS = 128 << 10 };
 
 static Tensor first_sinusoids(ParamSet *params, int size) {
@@ -41,7 +41,7 @@ void positions_sinusoidal(int first, int count, int size, real *out) {
     }
 }
 
-/* The rows of positions beyond those that are there are made, once each, from the lowest to the highest. */
+/* If a position is beyond the table, computes a table from the lowest to the highest position. */
 static Tensor *sinusoidal(Tape *tape, const PositionalEncoding *e, const int *position, int rows) {
     int low = rows ? position[0] : 0, high = low;
     for (int r = 0; r < rows; r++) {

@@ -1,4 +1,4 @@
-/* positions.h - telling layers that see all tokens at once where each of them stands.
+/* positions.h - positional encoding, for layers that read all tokens at once.
  * Vaswani et al. 2017, section 3.5 (sinusoidal, learned); Gehring et al. 2017 (learned); Dive into Deep
  * Learning, section 11.6.3
  *
@@ -17,19 +17,19 @@ typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_RELATIVE, POSI
  * Dive into Deep Learning, eq. 11.6.2 and 11.6.3. out [count, size], row r for position first + r */
 void positions_sinusoidal(int first, int count, int size, real *out);
 
-/* What such layers read: embeddings, mapped to the layers' size where theirs is another, plus positions. */
+/* The input of such layers: embeddings, mapped to the layers' size if theirs differs, plus positions. */
 typedef struct {
     PositionKind kind;
-    Linear input;       /* "name.input": [inputs, size], if these differ */
-    const Param *table; /* learned, "name.positions": [positions, size]; later positions share the last row */
-    Tensor first;       /* sinusoidal: of the first positions, made once */
+    Linear input;       /* [inputs, size] "name.input", if these differ */
+    const Param *table; /* [positions, size] learned, "name.positions"; later positions share the last row */
+    Tensor first;       /* [rows, size] sinusoidal: the first positions, computed once */
 } PositionalEncoding;
 
 PositionalEncoding positions_new(ParamSet *params, const char *name, PositionKind kind, int positions,
                                  int inputs, int size);
 /* x [n, inputs] -> [n, size]: the mapped x times sqrt(size), plus the encoding of position[r] for each row.
- * The factor keeps embeddings, which begin small, from being drowned by their positions; it is there without
- * an encoding, too. */
+ * The factor keeps the small initial embeddings from being drowned by their positions; it applies without an
+ * encoding, too. */
 Tensor *positions_add(Tape *tape, const PositionalEncoding *encoding, Tensor *x, const int *position);
 
 #endif

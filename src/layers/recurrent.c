@@ -33,8 +33,8 @@ Tensor *cell_normalize(Tape *tape, const Cell *cell, Tensor *projection) {
 
 CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState before) {
     CellState after = {.row_keys = before.row_keys};
-    Tensor *kept = op_dropout(tape, before.h, cell->dropout, cell->dropout_stream, before.row_keys);
-    Tensor *state = norm_apply(tape, &cell->state_norm, linear_apply(tape, &cell->state, kept));
+    Tensor *h = op_dropout(tape, before.h, cell->dropout, cell->dropout_stream, before.row_keys);
+    Tensor *state = norm_apply(tape, &cell->state_norm, linear_apply(tape, &cell->state, h));
     if (cell->kind == CELL_LSTM)
         after.h = op_lstm(tape, projection, state, before.c, &after.c);
     else
@@ -60,9 +60,9 @@ CellState cell_gather(Tape *tape, CellState state, const int *index, int rows) {
 
 /* ---- a layer ---- */
 
-/* One part of the state to start a step of `rows` sentences from: the first rows of the step before, zeros
- * for sentences that begin. */
-static Tensor *part_for(Tape *tape, Tensor *before, int hidden, int rows) {
+/* h or c at the start of a step of `rows` sentences: the first rows of the step before, and zeros for
+ * sentences that begin. */
+static Tensor *previous_rows(Tape *tape, Tensor *before, int hidden, int rows) {
     if (!before) return tape_tensor_zeroed(tape, rows, hidden);
     if (rows <= before->rows) return rows == before->rows ? before : tape_rows(tape, before, 0, rows);
     int *index = tape_alloc(tape, (size_t)rows * sizeof *index);
@@ -76,8 +76,8 @@ CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const PackedSequence 
     tape_sequence_begin(tape, packed->rows);
     for (int i = 0; i < packed->steps; i++) {
         int t = reverse ? packed->steps - 1 - i : i, rows = packed_sequence_running(packed, t);
-        state.h = part_for(tape, state.h, cell->hidden, rows);
-        if (cell->kind == CELL_LSTM) state.c = part_for(tape, state.c, cell->hidden, rows);
+        state.h = previous_rows(tape, state.h, cell->hidden, rows);
+        if (cell->kind == CELL_LSTM) state.c = previous_rows(tape, state.c, cell->hidden, rows);
         tape_step_begin(tape, packed->offset[t], rows);
         state = cell_step(tape, cell, tape_rows(tape, projection, packed->offset[t], rows), state);
         tape_step_end(tape);

@@ -20,25 +20,26 @@ typedef enum { CELL_GRU, CELL_LSTM } CellKind;
 #define CELL_CHOICES "gru|lstm" /* in the order of CellKind */
 
 typedef struct {
-    Tensor *h;                /* what the cell gives out */
-    Tensor *c;                /* an LSTM's memory; NULL for a GRU */
+    Tensor *h;                /* [n, H] hidden state, the output of the cell */
+    Tensor *c;                /* [n, H] an LSTM's cell state; NULL for a GRU */
     const uint32_t *row_keys; /* [n] for the cell's dropout: the same at each step; NULL if there is none */
 } CellState;
 
 typedef struct {
     const char *name; /* prefix of its parameters */
     CellKind kind;
-    int hidden;
-    Linear input, state;
-    Norm input_norm, state_norm;
-    double dropout; /* of the h in U h, with one mask for all steps: Gal and Ghahramani 2016 */
+    int hidden;                  /* H */
+    Linear input;                /* W and b: [inputs, gates H] */
+    Linear state;                /* U and c: [H, gates H] */
+    Norm input_norm, state_norm; /* [1, gates H] */
+    double dropout;              /* of the h in U h, with one mask for all steps: Gal and Ghahramani 2016 */
     uint32_t dropout_stream;
 } Cell;
 
 const char *cell_name(CellKind kind); /* "gru" */
 int cell_gates(CellKind kind);
 Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int hidden, bool layer_norm);
-/* From now on drop the state that the cell reads, on tapes that train. */
+/* Set the dropout of the state that the cell reads, on tapes that train. */
 void cell_drop_state(Cell *cell, double dropout, uint32_t stream);
 /* The input of cell_step: W x + b normalized. linear_apply(tape, &cell->input, x) computes the projection W
  * x + b, for a whole sequence at once, since it does not depend on the state; further inputs may be added
@@ -48,12 +49,12 @@ CellState cell_step(Tape *tape, const Cell *cell, Tensor *projection, CellState 
 /* Record the state as the cell's "hidden" and "memory". */
 void cell_record(Tape *tape, const Cell *cell, CellState state);
 
-/* The same view of every part of a state, and rows picked from every part (as op_gather). */
+/* The same rows of h and c: as a view, or gathered as by op_gather. */
 CellState cell_rows(Tape *tape, CellState state, int first, int rows);
 CellState cell_gather(Tape *tape, CellState state, const int *index, int rows);
 
-/* A layer: x [rows, inputs] packed -> the states after every step, [rows, H] packed; `h` of them is the
- * layer's output. Each sentence starts from zeros: at its first step, or at its last one if `reverse`. */
+/* A layer: x [rows, inputs] packed -> the states after every step, [rows, H] packed; their `h` is the layer's
+ * output. Each sentence starts from zeros: at its first step, or at its last one if `reverse`. */
 CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const PackedSequence *packed, bool reverse);
 
 #endif

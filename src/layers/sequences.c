@@ -60,7 +60,7 @@ PackedSequence *packed_sequence_new(Tape *tape, const int *lengths, int B) {
     int *offset = tape_alloc(tape, ((size_t)longest + 2) * sizeof *offset);
     memcpy(length, lengths, (size_t)B * sizeof *length);
 
-    /* running[t] = how many sentences are longer than t; it is also the rank after the last of length t. */
+    /* running[t] = the number of sentences longer than t, which is also the first rank of length t. */
     int *running = tape_alloc(tape, ((size_t)longest + 2) * sizeof *running);
     memset(running, 0, ((size_t)longest + 2) * sizeof *running);
     for (int b = 0; b < B; b++) running[length[b]]++;
@@ -88,13 +88,14 @@ PackedSequence *packed_sequence_new(Tape *tape, const int *lengths, int B) {
 
 SequenceSteps sequences_steps(Tape *tape, const Sequences *s) {
     PackedSequence *packed = packed_sequence_new(tape, s->length, s->B);
-    int *row = tape_alloc(tape, 2 * (size_t)s->rows * sizeof *row), *place = row + s->rows;
+    int *from_packed = tape_alloc(tape, 2 * (size_t)s->rows * sizeof *from_packed),
+        *to_packed = from_packed + s->rows;
     uint32_t *keys = tape_alloc(tape, (size_t)s->rows * sizeof *keys);
     for (int r = 0; r < s->rows; r++) {
-        place[r] = packed_sequence_row(packed, s->sentence[r], s->position[r]);
-        row[place[r]] = r;
-        keys[place[r]] = s->row_keys[r];
+        to_packed[r] = packed_sequence_row(packed, s->sentence[r], s->position[r]);
+        from_packed[to_packed[r]] = r;
+        keys[to_packed[r]] = s->row_keys[r];
     }
     packed->row_keys = keys; /* the first step has a row for each rank */
-    return (SequenceSteps){packed, row, place, keys};
+    return (SequenceSteps){packed, from_packed, to_packed, keys};
 }

@@ -12,7 +12,7 @@
  *     PackedSequence     rank  t=0   t=1   t=2   t=3             rank   = 1 0 2   of a, b, c
  *                0     b0 0  b1 3  b2 5  b3 6            order  = b a c
  *                1     a0 1  a1 4                        offset = 0 3 5 6 7
- *                2     c0 2                              the number behind a token is its row
+ *                2     c0 2                              the number after a token is its row
  *
  * Shapes  Sequences: sentence b owns rows start[b] .. start[b + 1] - 1, its tokens in order
  *         PackedSequence: step t owns rows offset[t] .. offset[t + 1] - 1, in rank order
@@ -28,18 +28,18 @@ typedef struct {
     const int *length;   /* [B], at least 1 */
     const int *start;    /* [B + 1] */
     const int *sentence; /* [rows] the sentence of a row ... */
-    const int *position; /* [rows] ... and its place there, from 0 */
+    const int *position; /* [rows] ... and its position there, from 0 */
     const uint32_t
-        *row_keys; /* [rows] keys of dropout masks: functions of the sentence's number and the place */
+        *row_keys; /* [rows] keys of dropout masks: functions of the sentence's number and the position */
 } Sequences;
 
-/* `number` [B]: what the dropout masks of a sentence depend on, or NULL when nothing is dropped; `side` tells
- * sequences of the same sentences apart. */
+/* `number` [B]: the numbers of the sentences, on which their dropout masks depend; NULL: no dropout. `side`
+ * distinguishes sequences of the same sentences, such as source and target. */
 const Sequences *sequences_new(Tape *tape, const int *lengths, int B, const uint32_t *number, uint32_t side);
 
-/* Each row looks at its whole sentence, or only as far as itself. */
+/* Each row attends to its whole sentence or, if causal, to the rows up to itself. */
 const Spans *sequences_spans(Tape *tape, const Sequences *sequences, bool causal);
-/* Each row looks at the rows before it in its sentence: the first one at none. */
+/* Each row attends to the rows before it in its sentence; the first row has an empty span. */
 const Spans *sequences_spans_before(Tape *tape, const Sequences *sequences);
 
 typedef struct {
@@ -48,7 +48,7 @@ typedef struct {
     const int *order;         /* [B] sentence of rank r */
     const int *length;        /* [B] of sentence b, at least 1 */
     const int *offset;        /* [steps + 1] */
-    const uint32_t *row_keys; /* [B] of rank r: for dropout masks that stay the same at all steps; or NULL */
+    const uint32_t *row_keys; /* [B] of rank r: for dropout masks that are the same at all steps; or NULL */
 } PackedSequence;
 
 PackedSequence *packed_sequence_new(Tape *tape, const int *lengths, int B);
@@ -59,11 +59,11 @@ static inline int packed_sequence_running(const PackedSequence *packed, int step
     return packed->offset[step + 1] - packed->offset[step];
 }
 
-/* The rows of sequences in the order of time steps. */
+/* The map between the rows of sequences and the rows of a PackedSequence. */
 typedef struct {
     const PackedSequence *packed;
-    const int *row;           /* [rows] of the sequences, for each packed row */
-    const int *place;         /* [rows] the packed row of each row of the sequences */
+    const int *from_packed;   /* [rows] the row of the sequences for each packed row */
+    const int *to_packed;     /* [rows] the packed row for each row of the sequences */
     const uint32_t *row_keys; /* [rows] of the packed rows */
 } SequenceSteps;
 SequenceSteps sequences_steps(Tape *tape, const Sequences *sequences);

@@ -26,18 +26,18 @@ KeysValues transformer_project_source(Tape *tape, const TransformerBlock *block,
 
 /* ---- one run ---- */
 
-/* Each part is y = norm(x + part(x)) or, with normalization before it, y = x + part(norm(x)): part_input and
- * add_part stand around the part. */
-static Tensor *part_input(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x) {
+/* A sublayer f is y = norm(x + f(x)) or, with normalization before it, y = x + f(norm(x)): sublayer_input
+ * comes before f, add_sublayer after it. */
+static Tensor *sublayer_input(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x) {
     return b->norm == NORM_PRE ? norm_apply(tape, norm, x) : x;
 }
-static Tensor *add_part(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x, Tensor *part,
-                        const TransformerRun *run, uint32_t stream) {
-    Tensor *sum = op_residual(tape, x, part, run->dropout, stream, run->row_keys);
+static Tensor *add_sublayer(Tape *tape, const TransformerBlock *b, const Norm *norm, Tensor *x,
+                            Tensor *sublayer, const TransformerRun *run, uint32_t stream) {
+    Tensor *sum = op_residual(tape, x, sublayer, run->dropout, stream, run->row_keys);
     return b->norm == NORM_PRE ? sum : norm_apply(tape, norm, sum);
 }
 
-/* What the rows look at in self-attention: step by step, the cache with this step's keys and values. */
+/* Keys and values of self-attention: of all rows or, step by step, of the cache with the current step. */
 static KeysValues own_keys_values(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                                   int index) {
     KeysValues kv = multihead_project(tape, &b->self, x);
@@ -53,26 +53,26 @@ static KeysValues own_keys_values(Tape *tape, const TransformerBlock *b, Tensor 
 static Tensor *self_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                               int index, uint32_t stream) {
     AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
-    Tensor *weights, *h = part_input(tape, b, &b->self_norm, x);
+    Tensor *weights, *h = sublayer_input(tape, b, &b->self_norm, x);
     KeysValues kv = own_keys_values(tape, b, h, run, index);
     h = multihead_attend(tape, &b->self, h, &kv, run->spans, run->position, dropout, &weights);
-    return add_part(tape, b, &b->self_norm, x, h, run, stream + 1);
+    return add_sublayer(tape, b, &b->self_norm, x, h, run, stream + 1);
 }
 
 static Tensor *cross_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                                int index, uint32_t stream) {
     AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
-    Tensor *h = part_input(tape, b, &b->cross_norm, x);
+    Tensor *h = sublayer_input(tape, b, &b->cross_norm, x);
     h = multihead_attend(tape, &b->cross, h, &run->source[index], run->source_spans, NULL, dropout,
                          &run->cross_weights[index]);
-    return add_part(tape, b, &b->cross_norm, x, h, run, stream + 1);
+    return add_sublayer(tape, b, &b->cross_norm, x, h, run, stream + 1);
 }
 
 static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                             uint32_t stream) {
-    Tensor *h = linear_apply(tape, &b->inner, part_input(tape, b, &b->feed_norm, x));
+    Tensor *h = linear_apply(tape, &b->inner, sublayer_input(tape, b, &b->feed_norm, x));
     h = linear_apply(tape, &b->outer, op_relu(tape, h, run->dropout, stream, run->row_keys));
-    return add_part(tape, b, &b->feed_norm, x, h, run, stream + 1);
+    return add_sublayer(tape, b, &b->feed_norm, x, h, run, stream + 1);
 }
 
 Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,

@@ -1,7 +1,7 @@
-/* transformer.h - a Transformer block: self-attention, attention to the source (decoder only), feed-forward
- * network, each with a residual connection and layer normalization.
- * Vaswani et al. 2017, section 3; Dive into Deep Learning, section 11.7; normalization before each part
- * instead of after it: Wang et al. 2019, Xiong et al. 2020
+/* transformer.h - a Transformer block: the sublayers self-attention, cross-attention to the source (decoder
+ * only) and feed-forward network, each with a residual connection and layer normalization. Vaswani et al.
+ * 2017, section 3; Dive into Deep Learning, section 11.7; normalization before each sublayer instead of
+ * after it: Wang et al. 2019, Xiong et al. 2020
  *
  * Shapes  x [n, D] -> [n, D]
  */
@@ -15,9 +15,9 @@ typedef enum { NORM_PRE, NORM_POST } NormPlace;
 #define NORM_CHOICES "pre|post" /* in the order of NormPlace */
 
 typedef struct {
-    int size, feed_forward, heads;
-    int max_relative_position; /* in self-attention; 0 = no relative positions */
-    int source_size;           /* M of what cross-attention looks at; 0 = no cross-attention */
+    int size, feed_forward, heads; /* D, hidden units of the feed-forward network, N */
+    int max_relative_position;     /* in self-attention; 0 = no relative positions */
+    int source_size;               /* M: columns of the source of cross-attention; 0 = no cross-attention */
     NormPlace norm;
 } TransformerForm;
 
@@ -25,17 +25,18 @@ typedef struct {
     const char *name; /* prefix of its parameters */
     NormPlace norm;
     bool crosses;
-    Multihead self, cross;
-    Linear inner, outer; /* the feed-forward network */
-    Norm self_norm, cross_norm, feed_norm;
+    Multihead self, cross;                 /* [D, D], and [M, D] for keys and values of `cross` */
+    Linear inner;                          /* [D, feed_forward] the feed-forward network ... */
+    Linear outer;                          /* [feed_forward, D] ... */
+    Norm self_norm, cross_norm, feed_norm; /* [1, D] */
 } TransformerBlock;
 
 /* One run of a stack of blocks. */
 typedef struct {
-    const Spans *spans;  /* which rows each row may look at, of its own sentence */
-    const int *position; /* [n] each row's place in its sentence */
-    /* When blocks are run step by step: where each row came by; the last step is this one, whose keys and
-     * values are put into now[block]. NULL: all rows are there, a block looks at x itself. */
+    const Spans *spans;  /* the rows of its sentence that each row attends to */
+    const int *position; /* [n] each row's position in its sentence */
+    /* Step by step: the cache, whose last step is the current one; the block writes its keys and values to
+     * now[block]. NULL: all rows at once, a block attends to x itself. */
     const KvCache *cache;
     KvStep *now;
     const KeysValues *source; /* [blocks] from transformer_project_source, for cross-attention */
@@ -49,9 +50,9 @@ typedef struct {
 enum { TRANSFORMER_STREAMS = 6 };
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *form);
-/* Keys and values for cross-attention: once per sentence. */
+/* Keys and values for cross-attention, computed once per sentence. */
 KeysValues transformer_project_source(Tape *tape, const TransformerBlock *block, Tensor *source);
-/* `index`: which block of the run this is. */
+/* `index`: the number of this block in the run. */
 Tensor *transformer_run(Tape *tape, const TransformerBlock *block, Tensor *x, const TransformerRun *run,
                         int index);
 

@@ -293,9 +293,9 @@ static void record_state(Tape *tape, const RecurrentDecoder *d, const Recurrence
 static Tensor *intra_contexts(Tape *tape, const RecurrentDecoder *d, const Sequences *target,
                               const SequenceSteps *steps, Tensor *outputs) {
     AttentionDropout dropout = {d->options->dropout_attention, DROPOUT_INTRA_ATTENTION, target->row_keys};
-    outputs = op_gather(tape, outputs, steps->place, target->rows);
+    outputs = op_gather(tape, outputs, steps->to_packed, target->rows);
     Tensor *contexts = intra_attention_all(tape, &d->intra, outputs, target, dropout);
-    return op_gather(tape, contexts, steps->row, target->rows);
+    return op_gather(tape, contexts, steps->from_packed, target->rows);
 }
 
 /* The first `rows` sentences of the state: those that still run. */
@@ -321,7 +321,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded 
     SequenceSteps steps = sequences_steps(tape, target);
     const PackedSequence *packed = steps.packed;
     const Spans *spans = encoded_spans(tape, encoded, packed->order, packed->B);
-    embedded = op_gather(tape, embedded, steps.row, target->rows);
+    embedded = op_gather(tape, embedded, steps.from_packed, target->rows);
     Tensor *projected = project_tokens(tape, d, embedded);
     Recurrence state = ranked_state(tape, d->options, encoded, packed);
     for (int l = 0; l < d->options->decoder_layers; l++) state.layer[l].row_keys = packed->row_keys;
@@ -345,5 +345,5 @@ Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded 
                       .vector = last.vector ? tape_whole(tape, last.vector) : NULL};
     tape_sequence_end(tape);
     if (d->intra.score) all.intra = intra_contexts(tape, d, target, &steps, all.output);
-    return op_gather(tape, read_out(tape, d, &all, embedded), steps.place, target->rows);
+    return op_gather(tape, read_out(tape, d, &all, embedded), steps.to_packed, target->rows);
 }

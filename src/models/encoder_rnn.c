@@ -23,9 +23,9 @@ EncoderOutput encoder_rnn_run(Tape *tape, const void *encoder, Tensor *x, const 
     const ModelOptions *o = e->options;
     SequenceSteps steps = sequences_steps(tape, source);
     int *ends = tape_alloc(tape, (size_t)source->B * sizeof *ends);
-    for (int b = 0; b < source->B; b++) ends[b] = steps.place[source->start[b + 1] - 1];
+    for (int b = 0; b < source->B; b++) ends[b] = steps.to_packed[source->start[b + 1] - 1];
     EncoderOutput out = {0};
-    x = op_gather(tape, x, steps.row, source->rows);
+    x = op_gather(tape, x, steps.from_packed, source->rows);
     for (int l = 0; l < o->encoder_layers; l++) {
         Tensor *in = x;
         if (l)
@@ -36,6 +36,6 @@ EncoderOutput encoder_rnn_run(Tape *tape, const void *encoder, Tensor *x, const 
         if (o->decoder_start == START_FINAL) out.final[l] = cell_gather(tape, all, ends, source->B);
         x = o->residual && l ? op_add(tape, x, y) : y;
     }
-    out.annotations = op_gather(tape, x, steps.place, source->rows);
+    out.annotations = op_gather(tape, x, steps.to_packed, source->rows);
     return out;
 }

@@ -17,7 +17,7 @@ static const uint32_t NUMBERS[SENTENCES] = {5, 6, 7};
 static void check(Tape *tape, Cell *cell, Tensor *x, const Sequences *sequences, bool reverse) {
     SequenceSteps steps = sequences_steps(tape, sequences);
     cell_drop_state(cell, 0.4, STREAM);
-    Tensor *got = rnn_run(tape, cell, op_gather(tape, x, steps.row, ROWS), steps.packed, reverse).h;
+    Tensor *got = rnn_run(tape, cell, op_gather(tape, x, steps.from_packed, ROWS), steps.packed, reverse).h;
     cell_drop_state(cell, 0, 0);
     for (int b = 0; b < SENTENCES; b++) {
         CellState state = {tape_tensor_zeroed(tape, 1, HIDDEN), tape_tensor_zeroed(tape, 1, HIDDEN), NULL};
@@ -26,7 +26,7 @@ static void check(Tape *tape, Cell *cell, Tensor *x, const Sequences *sequences,
             state.h = op_dropout(tape, state.h, 0.4, STREAM, &sequences->row_keys[sequences->start[b]]);
             Tensor *projection = linear_apply(tape, &cell->input, tape_rows(tape, x, row, 1));
             state = cell_step(tape, cell, projection, state);
-            assert_memory_equal(state.h->data, tensor_row(got, steps.place[row]), HIDDEN * sizeof(real));
+            assert_memory_equal(state.h->data, tensor_row(got, steps.to_packed[row]), HIDDEN * sizeof(real));
         }
     }
 }
