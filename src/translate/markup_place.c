@@ -1,4 +1,5 @@
-/* markup_place.c - source tokens of the marks, target units of the tokens, a place for each mark. */
+/* markup_place.c - see markup_place.h. Finds the source tokens of marks, the units of source tokens, a slot
+ * for each mark. */
 #include "translate/markup_place.h"
 
 #include <stdlib.h>
@@ -7,26 +8,27 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 
-/* Where one mark goes: units from..to-1 are inside; singles, and pairs that enclose nothing, have none. */
+/* The position of one mark: units from..to-1 are inside. Single marks, and pairs that enclose nothing, have
+ * none. */
 typedef struct {
     int from, to, count; /* count: units that belong to it */
-} Place;
+} Slot;
 
 typedef struct {
     const Markup *markup;
     const Translation *translation;
     const TranslationItem *item;
-    int units;      /* of the translation */
+    int units;      /* of the translation's item */
     UnitText *text; /* [units] */
-    int *belongs;   /* [units] a source token */
-    int *token;     /* [marks] source tokens before it; pairs take in whole units */
-    Place *place;   /* [marks] */
+    int *belongs;   /* [units] the source token that each belongs to */
+    int *token;     /* [marks] source tokens before it; pairs enclose whole units */
+    Slot *slot;     /* [marks] */
     int *owner;     /* [source tokens + 1] scratch: the pair that encloses it, -1 none */
-    int *behind;    /* [source tokens + 1] scratch: first unit behind all that belongs to it, -1 none */
-    int *inside;    /* [units + 1] scratch: the pair that this place would be inside of, -1 none */
-    int *order;     /* what follows what: a mark, or ~unit */
+    int *after;  /* [source tokens + 1] scratch: the first unit after all units that belong to it, -1 none */
+    int *inside; /* [units + 1] scratch: the pair that encloses this position, -1 none */
+    int *order;  /* units and marks in order, as in MarkupOrder */
     int order_count;
-} Placing;
+} Placement;
 
 /* ---- units ---- */
 
@@ -47,7 +49,7 @@ bool markup_is_word(int c) {
     return (class == CHAR_LETTER || class == CHAR_DIGIT || class == CHAR_MARK) && unicode_width(c) < 2;
 }
 
-/* unit[i] of token i, from 0; returns how many there are. */
+/* unit[i] of token i, from 0; returns the number of units. */
 static int text_units(const Tokenizer *tokenizer, const int *ids, const int *word, int count, int *unit) {
     int units = 0, before = -1, first, last;
     for (int i = 0; i < count; i++) {
@@ -61,7 +63,7 @@ static int text_units(const Tokenizer *tokenizer, const int *ids, const int *wor
     return units;
 }
 
-/* Behind what is blank at `at`. */
+/* The position after the white space at `at`. */
 static size_t leading_space(StrView text, size_t at) {
     for (size_t next = at; next < text.length; at = next) {
         utf8_next(text, &next);
@@ -70,9 +72,9 @@ static size_t leading_space(StrView text, size_t at) {
     return at;
 }
 
-/* Find the units in the text, one behind the other. White space that a token begins with is no part of its
- * unit: French has some before its question marks. */
-static void find_unit_texts(Placing *p, const Tokenizer *target, const int *unit) {
+/* Find the units in the text, in order. White space at the beginning of a token does not belong to its unit:
+ * French has some before its question marks. */
+static void find_unit_texts(Placement *p, const Tokenizer *target, const int *unit) {
     const TranslationItem *item = p->item;
     StrView text = strbuf_view(&item->text);
     StrList unknown = p->translation->target_unknown;
@@ -91,8 +93,8 @@ static void find_unit_texts(Placing *p, const Tokenizer *target, const int *unit
     }
 }
 
-/* To which source token, the first of its unit, each unit of the translation belongs. */
-static void find_belongs(Placing *p, const int *target_unit, const int *source_unit) {
+/* Find the source token, the first one of its unit, that each unit of the translation belongs to. */
+static void find_belongs(Placement *p, const int *target_unit, const int *source_unit) {
     int S = p->translation->source_length;
     float *weight = mem_alloc((size_t)S, sizeof *weight); /* of source units */
     for (int t = 0; t < p->item->length; t++) {
@@ -121,35 +123,35 @@ static int count_tokens(Tokenizer *tokenizer, StrView text) {
 /* A word of the plain text that has marks inside. */
 typedef struct {
     StrView text;
-    int tokens;    /* -1: not counted yet */
-    bool by_share; /* it is too long to be cut as often as it has marks */
+    int tokens;     /* -1: not counted yet */
+    bool by_length; /* estimate tokens by length: the word is too long to encode a part for each mark */
 } Word;
 
-/* Count the tokens of the word, in which mark m is the first one. */
+/* Count the tokens of the word; its first mark is m. */
 static void word_measure(const Markup *markup, int m, Tokenizer *tokenizer, Word *word) {
-    enum { MOST_BYTES = 1 << 19 }; /* of the parts: hundredths of a second */
+    enum { MOST_BYTES = 1 << 19 }; /* of all parts: hundredths of a second */
     size_t end = (size_t)(word->text.data - strbuf_text(&markup->plain)) + word->text.length, marks = 0;
     for (; m < markup->count && markup->items[m].position < end; m++) marks++;
     word->tokens = count_tokens(tokenizer, word->text);
-    word->by_share = marks * word->text.length > MOST_BYTES;
+    word->by_length = marks * word->text.length > MOST_BYTES;
 }
 
-/* Tokens before byte `at`, no more than all, though a part may be cut into more than the whole. */
+/* Tokens before byte `at`, at most those of the word: a part may have more tokens than the whole. */
 static int tokens_before(Tokenizer *tokenizer, const Word *word, size_t at) {
-    if (word->by_share) return (int)((double)at / (double)word->text.length * word->tokens);
+    if (word->by_length) return (int)((double)at / (double)word->text.length * word->tokens);
     int count = count_tokens(tokenizer, (StrView){word->text.data, at});
     return count < word->tokens ? count : word->tokens;
 }
 
-/* Where a tag goes that stands within a unit: away from its partner, so that pairs take in whole units;
- * nowhere if it is of a pair around nothing, or of none. */
+/* The direction in which a tag inside a unit moves: away from its partner, so that pairs enclose whole
+ * units. 0 if it has no partner, or the pair encloses nothing. */
 static int pair_step(const Markup *markup, int m) {
     const Mark *mark = &markup->items[m];
     if (mark->partner < 0 || markup->items[mark->partner].position == mark->position) return 0;
     return mark->kind == MARK_OPEN ? -1 : 1;
 }
 
-static void find_tokens(Placing *p, Tokenizer *tokenizer, const int *source_unit) {
+static void find_tokens(Placement *p, Tokenizer *tokenizer, const int *source_unit) {
     const Markup *markup = p->markup;
     StrView plain = strbuf_view(&markup->plain);
     StrView rest = plain;
@@ -164,11 +166,9 @@ static void find_tokens(Placing *p, Tokenizer *tokenizer, const int *source_unit
             word.tokens = sv_next_word(&rest, &word.text) ? -1 : 0;
         }
         size_t start = (size_t)(word.text.data - plain.data);
-        bool behind = at >= start + word.text.length, inside = at > start && !behind;
+        bool after = at >= start + word.text.length, inside = at > start && !after;
         if (at > start && word.tokens < 0) word_measure(markup, m, tokenizer, &word);
-        int token = before + (inside   ? tokens_before(tokenizer, &word, at - start)
-                              : behind ? word.tokens
-                                       : 0);
+        int token = before + (inside ? tokens_before(tokenizer, &word, at - start) : after ? word.tokens : 0);
         int step = pair_step(markup, m);
         if (step < 0 && inside && token == before + word.tokens) token--;
         if (token > S) token = S;
@@ -177,7 +177,7 @@ static void find_tokens(Placing *p, Tokenizer *tokenizer, const int *source_unit
     }
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 typedef struct {
     int first, end;         /* marks */
@@ -185,43 +185,44 @@ typedef struct {
     int from, to;           /* units */
 } Range;
 
-static bool is_pair(const Placing *p, int m) {
+static bool is_pair(const Placement *p, int m) {
     return p->markup->items[m].kind == MARK_OPEN && p->markup->items[m].partner >= 0;
 }
 
-/* One tag of a pair that a break parts. */
-static bool is_half(const Placing *p, int m) {
+/* One tag of a pair with a break inside. */
+static bool is_half(const Placement *p, int m) {
     MarkKind kind = p->markup->items[m].kind;
     return (kind == MARK_OPEN || kind == MARK_CLOSE) && p->markup->items[m].partner < 0;
 }
 
-static int next_mark(const Placing *p, int m) {
+static int next_mark(const Placement *p, int m) {
     return is_pair(p, m) ? p->markup->items[m].partner + 1 : m + 1;
 }
 
-/* The longest runs of units that belong to one pair, without any of another. */
-static void place_pairs(Placing *p, const Range *range) {
+/* Pairs: the longest run of units that belong to the pair, without units of another pair. */
+static void place_pairs(Placement *p, const Range *range) {
     for (int s = range->source; s < range->source_end; s++) p->owner[s] = -1;
     for (int m = range->first; m < range->end; m = next_mark(p, m)) {
-        p->place[m] = (Place){0};
+        p->slot[m] = (Slot){0};
         for (int s = p->token[m]; is_pair(p, m) && s < p->token[p->markup->items[m].partner]; s++)
             p->owner[s] = m;
     }
     int current = -1;
-    Place run = {0};
+    Slot run = {0};
     for (int u = range->from; u < range->to; u++) {
         int s = p->belongs[u], owner = s >= range->source && s < range->source_end ? p->owner[s] : -1;
         if (owner < 0) continue;
-        if (owner != current) run = (Place){.from = u};
+        if (owner != current) run = (Slot){.from = u};
         current = owner;
         run.to = u + 1;
         run.count++;
-        if (run.count > p->place[owner].count) p->place[owner] = run;
+        if (run.count > p->slot[owner].count) p->slot[owner] = run;
     }
 }
 
-/* Where most units stand on the side of a source token that they belong to; of a later one never earlier. */
-static int cut_units(const Placing *p, const Range *range, int token) {
+/* The position with the most units on the side of a source token that they belong to. It never moves back
+ * for a later token. */
+static int cut_units(const Placement *p, const Range *range, int token) {
     int cut = range->from;
     for (int u = range->from, more = 0, most = 0; u < range->to; u++) {
         more += p->belongs[u] < token ? 1 : -1;
@@ -232,31 +233,31 @@ static int cut_units(const Placing *p, const Range *range, int token) {
     return cut;
 }
 
-/* Singles, halves (they keep their order), and pairs whose words have vanished. */
-static void place_points(Placing *p, const Range *range) {
-    for (int s = range->source; s <= range->source_end; s++) p->behind[s] = -1;
+/* Single marks, halves (which keep their order), and pairs without units. */
+static void place_points(Placement *p, const Range *range) {
+    for (int s = range->source; s <= range->source_end; s++) p->after[s] = -1;
     for (int k = range->from; k <= range->to; k++) p->inside[k] = -1;
     for (int u = range->from; u < range->to; u++)
         if (p->belongs[u] >= range->source && p->belongs[u] < range->source_end)
-            p->behind[p->belongs[u]] = u + 1;
+            p->after[p->belongs[u]] = u + 1;
     for (int s = range->source, last = -1; s < range->source_end; s++)
-        p->behind[s] = last = p->behind[s] >= 0 ? p->behind[s] : last;
+        p->after[s] = last = p->after[s] >= 0 ? p->after[s] : last;
     for (int m = range->first; m < range->end; m = next_mark(p, m))
-        for (int k = p->place[m].from + 1; p->place[m].count > 0 && k < p->place[m].to; k++) p->inside[k] = m;
-    int half = range->from; /* where the last one went */
+        for (int k = p->slot[m].from + 1; p->slot[m].count > 0 && k < p->slot[m].to; k++) p->inside[k] = m;
+    int half = range->from; /* position of the last half */
     for (int m = range->first; m < range->end; m = next_mark(p, m)) {
-        if (p->place[m].count > 0) continue;
+        if (p->slot[m].count > 0) continue;
         int token = p->token[m], at = range->from;
         if (token > range->source && token >= range->source_end)
             at = range->to;
         else if (is_half(p, m))
             at = cut_units(p, range, token);
-        else if (token > range->source && p->behind[token - 1] >= 0)
-            at = p->behind[token - 1];
+        else if (token > range->source && p->after[token - 1] >= 0)
+            at = p->after[token - 1];
         int around = p->inside[at];
-        if (around >= 0) at = around > m ? p->place[around].from : p->place[around].to;
+        if (around >= 0) at = around > m ? p->slot[around].from : p->slot[around].to;
         if (is_half(p, m)) half = at = at > half ? at : half;
-        p->place[m].from = p->place[m].to = at;
+        p->slot[m].from = p->slot[m].to = at;
     }
 }
 
@@ -271,12 +272,13 @@ static int sorted_compare(const void *a, const void *b) {
     return x->mark - y->mark;
 }
 
-static void add_units(Placing *p, int from, int to) {
+static void add_units(Placement *p, int from, int to) {
     for (int u = from; u < to; u++) p->order[p->order_count++] = ~u;
 }
 
-/* Place the marks of a range, without breaks, and what is in them, and put them in order with its units. */
-static void place_range(Placing *p, Range range) {
+/* Place the marks of a range without breaks, and recursively the marks inside pairs, in order with its
+ * units. */
+static void place_range(Placement *p, Range range) {
     int count = 0, unit = range.from;
     for (int m = range.first; m < range.end; m = next_mark(p, m)) count++;
     if (count > 0) {
@@ -285,29 +287,31 @@ static void place_range(Placing *p, Range range) {
     }
     Sorted *sorted = mem_alloc((size_t)count, sizeof *sorted);
     for (int m = range.first, i = 0; m < range.end; m = next_mark(p, m))
-        sorted[i++] = (Sorted){p->place[m].from, p->place[m].count > 0, m};
+        sorted[i++] = (Sorted){p->slot[m].from, p->slot[m].count > 0, m};
     if (count > 1) qsort(sorted, (size_t)count, sizeof *sorted, sorted_compare);
     for (int i = 0; i < count; i++) {
         int m = sorted[i].mark;
-        add_units(p, unit, p->place[m].from);
-        unit = p->place[m].to;
+        add_units(p, unit, p->slot[m].from);
+        unit = p->slot[m].to;
         p->order[p->order_count++] = m;
         if (!is_pair(p, m)) continue;
         int close = p->markup->items[m].partner;
-        place_range(p, (Range){m + 1, close, p->token[m], p->token[close], p->place[m].from, unit});
+        place_range(p, (Range){m + 1, close, p->token[m], p->token[close], p->slot[m].from, unit});
         p->order[p->order_count++] = close;
     }
     add_units(p, unit, range.to);
     mem_free(sorted);
 }
 
-static bool is_break(const Placing *p, int m) { return p->markup->items[m].kind == MARK_BREAK; }
+static bool is_break(const Placement *p, int m) { return p->markup->items[m].kind == MARK_BREAK; }
 
-/* The translation's text has the MARKUP_BREAKs of the plain one, unless it was translated as one sentence. */
-static void place_breaks(Placing *p) {
+/* The translation's text has the MARKUP_BREAKs of the plain text, unless it was translated as one
+ * sentence. */
+static void place_breaks(Placement *p) {
     StrView text = strbuf_view(&p->item->text);
     bool split = text.length > 0 && memchr(text.data, MARKUP_BREAK, text.length);
-    int S = p->translation->source_length, unit = 0, *before = p->behind; /* units of the tokens before */
+    int S = p->translation->source_length, unit = 0,
+        *before = p->after; /* units that belong to the tokens before each */
     for (int s = 0; s <= S; s++) before[s] = 0;
     for (int u = 0; u < p->units; u++)
         if (p->belongs[u] < S) before[p->belongs[u] + 1]++;
@@ -325,19 +329,19 @@ static void place_breaks(Placing *p) {
         } else if (position > 0) {
             unit = before[p->token[m]];
         }
-        p->place[m].from = p->place[m].to = unit;
+        p->slot[m].from = p->slot[m].to = unit;
     }
 }
 
 /* Breaks divide marks, tokens and units into ranges. */
-static void place_marks(Placing *p) {
+static void place_marks(Placement *p) {
     Range range = {0};
     place_breaks(p);
     for (int m = 0; m < p->markup->count; m++) {
         if (!is_break(p, m)) continue;
         range.end = m;
         range.source_end = p->token[m];
-        range.to = p->place[m].from;
+        range.to = p->slot[m].from;
         place_range(p, range);
         p->order[p->order_count++] = m;
         range = (Range){.first = m + 1, .source = range.source_end, .from = range.to};
@@ -353,15 +357,15 @@ void markup_place(const Markup *markup, const Translation *translation, int rank
     const TranslationItem *item = &translation->items[rank];
     size_t S = (size_t)translation->source_length, T = (size_t)item->length, M = (size_t)markup->count;
     int *source_unit = mem_alloc(S, sizeof *source_unit), *target_unit = mem_alloc(T, sizeof *target_unit);
-    Placing p = {.markup = markup, .translation = translation, .item = item};
+    Placement p = {.markup = markup, .translation = translation, .item = item};
     text_units(source, translation->source, translation->source_word, (int)S, source_unit);
     p.units = text_units(target, item->ids, item->word, (int)T, target_unit);
     p.text = mem_alloc((size_t)p.units, sizeof *p.text);
     p.belongs = mem_alloc((size_t)p.units, sizeof *p.belongs);
     p.token = mem_alloc(M, sizeof *p.token);
-    p.place = mem_alloc(M, sizeof *p.place);
+    p.slot = mem_alloc(M, sizeof *p.slot);
     p.owner = mem_alloc(S + 1, sizeof *p.owner);
-    p.behind = mem_alloc(S + 1, sizeof *p.behind);
+    p.after = mem_alloc(S + 1, sizeof *p.after);
     p.inside = mem_alloc((size_t)p.units + 1, sizeof *p.inside);
     p.order = mem_alloc(M + (size_t)p.units, sizeof *p.order);
     find_unit_texts(&p, target, target_unit);
@@ -373,9 +377,9 @@ void markup_place(const Markup *markup, const Translation *translation, int rank
     mem_free(target_unit);
     mem_free(p.belongs);
     mem_free(p.token);
-    mem_free(p.place);
+    mem_free(p.slot);
     mem_free(p.owner);
-    mem_free(p.behind);
+    mem_free(p.after);
     mem_free(p.inside);
 }
 

@@ -1,4 +1,5 @@
-/* markup_place.h - between which words of a translation its markup goes; markup_restore.h says where that is.
+/* markup_place.h - finds the positions of markup between the words of a translation; markup_restore.h has
+ * the rules.
  *
  * Owner   markup_order_free releases
  */
@@ -13,16 +14,16 @@ typedef struct {
 } UnitText;
 
 typedef struct {
-    UnitText *text; /* of each unit */
-    int *order;     /* [order_count] what follows what: the number of a mark, or ~unit */
+    UnitText *text; /* [units] */
+    int *order;     /* [order_count] units and marks in order: the index of a mark, or ~unit */
     int order_count;
 } MarkupOrder;
 
-/* For item `rank` of the translation of `markup->plain`; it must have attention weights. */
+/* For item `rank` of the translation of `markup->plain`, which must have attention weights. */
 void markup_place(const Markup *markup, const Translation *translation, int rank, Tokenizer *source,
                   const Tokenizer *target, MarkupOrder *out);
 void markup_order_free(MarkupOrder *order);
-/* Is this of words with spaces between them? Such characters are one unit if nothing parts them. */
+/* Is this a character of words with spaces between them? Adjacent ones are one unit. */
 bool markup_is_word(int c);
 
 #endif

@@ -1,4 +1,5 @@
-/* markup_restore.c - the text of a translation, unit after unit, with marks and white space between them. */
+/* markup_restore.c - see markup_restore.h. Writes the units of a translation with marks and white space
+ * between them. */
 #include "translate/markup_restore.h"
 
 #include <string.h>
@@ -10,9 +11,9 @@ typedef struct {
     const Markup *markup;
     const TranslationItem *item;
     MarkupOrder order;
-} Restoring;
+} Restoration;
 
-static bool is_break(const Restoring *r, int m) { return r->markup->items[m].kind == MARK_BREAK; }
+static bool is_break(const Restoration *r, int m) { return r->markup->items[m].kind == MARK_BREAK; }
 
 static bool word_at(StrView text, size_t at) {
     return at < text.length && markup_is_word(utf8_next(text, &at));
@@ -24,8 +25,8 @@ static bool word_before(StrView text, size_t at) {
     return markup_is_word(utf8_next(text, &start));
 }
 
-/* Tags of pairs with white space before the first that opens. */
-static void write_tags(const Restoring *r, const int *tags, int count, StrView space, StrBuf *out) {
+/* Tags of pairs, with white space before the first opening tag. */
+static void write_tags(const Restoration *r, const int *tags, int count, StrView space, StrBuf *out) {
     bool open = false;
     for (int i = 0; i < count; i++) {
         const Mark *mark = &r->markup->items[tags[i]];
@@ -38,27 +39,27 @@ static void write_tags(const Restoring *r, const int *tags, int count, StrView s
     if (!open) strbuf_add(out, space);
 }
 
-/* Where marks stand in the translation's text. */
+/* The text between two units, where marks go. */
 typedef struct {
-    size_t start, end;     /* the white space between the units beside them */
-    bool at_start, at_end; /* a break, or an end of the text, instead of a unit */
-    size_t first, last;    /* where that is in the plain text */
+    size_t start, end;     /* white space in the translation's text */
+    bool at_start, at_end; /* a break, or the start or end of the text, instead of a unit */
+    size_t first, last;    /* its position in the plain text */
 } Gap;
 
-/* White space on both sides of singles that stand in a gap. */
-static void choose_spaces(const Restoring *r, const Mark *first, const Mark *last, Gap place, StrView *left,
+/* The white space on both sides of the single marks in a gap. */
+static void choose_spaces(const Restoration *r, const Mark *first, const Mark *last, Gap where, StrView *left,
                           StrView *right) {
-    size_t start = place.start, end = place.end;
+    size_t start = where.start, end = where.end;
     StrView text = strbuf_view(&r->item->text), gap = {strbuf_text(&r->item->text) + start, end - start};
     StrView one = gap.length > 0 ? gap : SV(" ");
-    bool at_start = place.at_start, at_end = place.at_end;
+    bool at_start = where.at_start, at_end = where.at_end;
     bool before = first->space_before || (last->space_after && gap.length > 0 && word_before(text, start));
     bool after = last->space_after || (first->space_before && gap.length > 0 && word_at(text, end));
     *left = *right = SV("");
     if (at_start || at_end) {
         /* White space at the ends of a paragraph is the source's: it stays on its side. */
-        size_t behind = place.last - last->position, cut = first->position - place.first;
-        if (!at_start) cut = gap.length > behind ? gap.length - behind : 0;
+        size_t after_last = where.last - last->position, cut = first->position - where.first;
+        if (!at_start) cut = gap.length > after_last ? gap.length - after_last : 0;
         if (cut > gap.length) cut = gap.length;
         *left = (StrView){gap.data, cut};
         *right = (StrView){gap.data + cut, gap.length - cut};
@@ -75,8 +76,8 @@ static void choose_spaces(const Restoring *r, const Mark *first, const Mark *las
     }
 }
 
-/* Marks marks[0..count), none a break, with the white space of their gap. */
-static void write_in_gap(const Restoring *r, const int *marks, int count, Gap gap, StrBuf *out) {
+/* Marks marks[0..count), which are no breaks, with the white space of their gap. */
+static void write_in_gap(const Restoration *r, const int *marks, int count, Gap gap, StrBuf *out) {
     const Mark *items = r->markup->items, *single = NULL, *first = NULL, *last = NULL;
     StrView left = {strbuf_text(&r->item->text) + gap.start, gap.end - gap.start}, right = SV("");
     for (int i = 0; i < count; i++) {
@@ -98,9 +99,11 @@ static void write_in_gap(const Restoring *r, const int *marks, int count, Gap ga
     write_tags(r, marks + count - tags, tags, single ? right : left, out);
 }
 
-/* Which part of text[start..end) stands before a break, returned in *stop, and where that behind it begins.
- * Where sentences were translated together, white space of the text goes: a break brings its own. */
-static size_t end_before_break(const Restoring *r, const Mark *mark, size_t start, size_t end, size_t *stop) {
+/* Divide text[start..end) at a break: *stop is the end of the part before it; returns the start of the part
+ * after it. If the sentences were translated together, the text's white space is dropped: a break has its
+ * own. */
+static size_t end_before_break(const Restoration *r, const Mark *mark, size_t start, size_t end,
+                               size_t *stop) {
     const char *text = strbuf_text(&r->item->text);
     const char *found = end > start ? memchr(text + start, MARKUP_BREAK, end - start) : NULL;
     if (mark->position == 0) return *stop = start;
@@ -110,7 +113,7 @@ static size_t end_before_break(const Restoring *r, const Mark *mark, size_t star
 }
 
 /* Marks marks[0..count) between units with text[start..end) between them. */
-static void write_between(const Restoring *r, const int *marks, int count, size_t start, size_t end,
+static void write_between(const Restoration *r, const int *marks, int count, size_t start, size_t end,
                           StrBuf *out) {
     size_t length = r->markup->plain.length;
     Gap gap = {.start = start, .at_start = start == 0};
@@ -133,18 +136,18 @@ static void write_between(const Restoring *r, const int *marks, int count, size_
     write_in_gap(r, marks + first, count - first, gap, out);
 }
 
-static void write_order(const Restoring *r, StrBuf *out) {
+static void write_order(const Restoration *r, StrBuf *out) {
     const char *text = strbuf_text(&r->item->text);
     const int *order = r->order.order;
-    size_t length = r->item->text.length, end = 0; /* of the unit before */
-    for (int i = 0, begun = 0; i <= r->order.order_count; i++) {
+    size_t length = r->item->text.length, end = 0; /* end: of the last unit */
+    for (int i = 0, first = 0; i <= r->order.order_count; i++) {
         bool last = i == r->order.order_count;
         if (!last && order[i] >= 0) continue;
         UnitText unit = last ? (UnitText){length, length} : r->order.text[~order[i]];
-        write_between(r, order + begun, i - begun, end, unit.start, out);
+        write_between(r, order + first, i - first, end, unit.start, out);
         strbuf_add(out, (StrView){text + unit.start, unit.end - unit.start});
         end = unit.end;
-        begun = i + 1;
+        first = i + 1;
     }
 }
 
@@ -154,7 +157,7 @@ void markup_restore(const Markup *markup, const Translation *translation, int ra
         strbuf_add(out, strbuf_view(&markup->sound));
         return;
     }
-    Restoring r = {.markup = markup, .item = &translation->items[rank]};
+    Restoration r = {.markup = markup, .item = &translation->items[rank]};
     markup_place(markup, translation, rank, source, target, &r.order);
     write_order(&r, out);
     markup_order_free(&r.order);

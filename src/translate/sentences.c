@@ -1,4 +1,5 @@
-/* sentences.c - one pass over the code points; at each end mark a look at what stands around it. */
+/* sentences.c - see sentences.h. One pass over the code points; each end mark is judged by the words around
+ * it. */
 #include "translate/sentences.h"
 
 #include "base/mem.h"
@@ -6,7 +7,7 @@
 #include "base/utf8.h"
 #include "text/punctuation.h"
 
-/* Lower case. Those that often end a sentence too (etc. Inc. a.m.) are left out. */
+/* Lower case. Abbreviations that often end a sentence (etc. Inc. a.m.) are not in the list. */
 static const char *const ABBREVIATIONS[] = {"mr",
                                             "mrs",
                                             "ms",
@@ -80,7 +81,8 @@ static bool is_listed(StrView word, const char *const *list, size_t count) {
 }
 #define IS_LISTED(word, list) is_listed(word, list, sizeof(list) / sizeof *(list))
 
-/* Initials and the like: parts of one or two letters between full stops, or a number of one or two digits. */
+/* Initials and similar words: parts of one or two letters between full stops, or a number of one or two
+ * digits. */
 static bool has_short_parts(StrView word) {
     int letters = 0, digits = 0, parts = 1;
     for (size_t position = 0; position < word.length;) {
@@ -102,7 +104,7 @@ static bool has_short_parts(StrView word) {
     return parts > 1 || letters == 1;
 }
 
-/* Does a full stop belong to this word, what stands between white space and it? */
+/* Does a full stop belong to this word, the text between white space and the full stop? */
 static bool is_abbreviation(StrView word, bool digit_follows) {
     enum { LONGEST = 24 };
     for (size_t position = 0; word.length > 0 && unicode_kind(peek(word, 0)) == UNICODE_PUNCTUATION;
@@ -115,8 +117,8 @@ static bool is_abbreviation(StrView word, bool digit_follows) {
            (digit_follows && IS_LISTED(word, BEFORE_NUMBERS));
 }
 
-/* The same of full-width words, which are read as their ASCII forms; others, which have no spaces between
- * them, say nothing. */
+/* The same for full-width words, in their ASCII form. A word with other characters is no abbreviation: its
+ * script has no spaces between words. */
 static bool is_wide_abbreviation(StrView word, bool digit_follows) {
     enum { LONGEST = 64 };
     if (word.length > LONGEST) return false;
@@ -137,8 +139,9 @@ static bool is_wide_abbreviation(StrView word, bool digit_follows) {
 
 typedef struct {
     StrView text;
-    bool cased;            /* has upper-case letters, so that lower-case ones say something */
-    size_t position, word; /* where we are; where the word that we are in began */
+    bool cased;      /* the text has upper-case letters */
+    size_t position; /* of the next character */
+    size_t word;     /* beginning of the current word */
 } Scan;
 
 static size_t skip_spaces(StrView text, size_t position) {
@@ -147,7 +150,8 @@ static size_t skip_spaces(StrView text, size_t position) {
     return position;
 }
 
-/* The first letter or digit at or behind `position` if only quotes, dashes and the like stand before it. */
+/* The first letter or digit at or after `position`, if at most a few quotes, dashes and similar characters
+ * stand before it; else -1. */
 static int first_of_word(StrView text, size_t position) {
     enum { MOST_SKIPPED = 8 };
     for (int i = 0; i < MOST_SKIPPED && position < text.length; i++) {
@@ -157,7 +161,7 @@ static int first_of_word(StrView text, size_t position) {
     return -1;
 }
 
-/* Behind the marks and what closes; French puts a space before its closing quotes. */
+/* The position after closing quotes and brackets; French puts a space before its closing quotes. */
 static size_t skip_closing(StrView text, size_t position, bool wide) {
     for (size_t next = position; next < text.length; position = next)
         if (!punctuation_is_closing(utf8_next(text, &next), wide)) break;
@@ -165,13 +169,14 @@ static size_t skip_closing(StrView text, size_t position, bool wide) {
     int c = peek(text, after);
     if (after > position && (c == 0xBB || c == 0x203A)) {
         utf8_next(text, &after);
-        int behind = peek(text, after);
-        if (behind < 0 || unicode_is_space(behind)) return after;
+        int next = peek(text, after);
+        if (next < 0 || unicode_is_space(next)) return after;
     }
     return position;
 }
 
-/* At an end mark that begins at `start`: goes behind all that belongs to it. Does the sentence end there? */
+/* At an end mark that begins at `start`: moves past the mark, further marks and closing quotes. Does the
+ * sentence end there? */
 static bool scan_end(Scan *scan, size_t start, Punctuation kind) {
     StrView text = scan->text, word = {text.data + scan->word, start - scan->word};
     int marks = 1;
@@ -205,12 +210,12 @@ static void add_sentence(StrView text, size_t start, size_t end, PieceList *sent
     sentences->items[sentences->count++] = sentence;
 }
 
-/* The sentences of a text that has only white space in it where lines end. */
+/* The sentences of a text without line ends, or of a wrapped text. */
 static void split_part(StrView text, bool cased, PieceList *sentences) {
     Scan scan = {.text = text, .cased = cased};
-    size_t begun = 0;
+    size_t begin = 0; /* of the current sentence */
     int before = -1;
-    bool words = false; /* since `begun` there was a letter or digit */
+    bool words = false; /* the current sentence has a letter or digit */
     while (scan.position < text.length) {
         size_t start = scan.position;
         int c = utf8_next(text, &scan.position);
@@ -218,15 +223,15 @@ static void split_part(StrView text, bool cased, PieceList *sentences) {
         Punctuation kind = in_number ? PUNCTUATION_NONE : punctuation_of(c);
         bool cut = kind >= PUNCTUATION_STOP && scan_end(&scan, start, kind) && words;
         if (cut) {
-            add_sentence(text, begun, scan.position, sentences);
-            begun = scan.position;
+            add_sentence(text, begin, scan.position, sentences);
+            begin = scan.position;
             words = false;
         }
         words = words || is_word(c);
         if (unicode_is_space(c) || cut) scan.word = scan.position;
         before = c;
     }
-    add_sentence(text, begun, text.length, sentences);
+    add_sentence(text, begin, text.length, sentences);
 }
 
 void split_sentences(StrView text, bool wrapped, PieceList *sentences) {

@@ -78,8 +78,8 @@ static void check_scores(Fixture *fixture) {
     }
 }
 
-/* Where nothing is asked for, nothing changes. */
-static void test_no_guide(void **state) {
+/* Empty constraints change nothing. */
+static void test_no_constraints(void **state) {
     (void)state;
     Fixture fixture;
     fixture_begin(&fixture, 5);
@@ -105,8 +105,8 @@ static void test_no_guide(void **state) {
     fixture_end(&fixture);
 }
 
-/* The prefix is there, and what follows is what the model says; even where it is longer than a translation
- * may be. */
+/* The translation begins with the prefix and continues with the model's best tokens, also if the prefix is
+ * longer than the maximal length. */
 static void test_prefix(void **state) {
     (void)state;
     Fixture fixture;
@@ -173,8 +173,8 @@ static void test_open_prefix(void **state) {
     fixture_end(&fixture);
 }
 
-/* Words of pieces that merges make: "chat" is [c hat] where "cha" is [c h a]. */
-static Tokenizer *learn_pieces(BpeMarker marker) {
+/* Words of subwords: "chat" is [c hat], but "cha" is [c h a]. */
+static Tokenizer *learn_subwords(BpeMarker marker) {
     static const char *const LINES[] = {"chat at go <", NULL};
     static const char PREFIX[] = "#version: 0.2\n" BPE_SPACE " c\na t\nh at\n";
     static const char SUFFIX[] = "#version: 0.2\na t</w>\nh at</w>\n";
@@ -184,7 +184,7 @@ static Tokenizer *learn_pieces(BpeMarker marker) {
     return fixture_learn(&options, LINES);
 }
 
-/* The tokens that are marked, by length and then as the vocabulary has them. */
+/* The marked tokens, by length, then in the order of the vocabulary. */
 static void check_marked(const Constraints *constraints, const bool *marked, const char *expected) {
     const Vocab *vocab = tokenizer_vocab(constraints->target);
     StrBuf text = {0};
@@ -197,10 +197,10 @@ static void check_marked(const Constraints *constraints, const bool *marked, con
     strbuf_free(&text);
 }
 
-/* Of each step: " =" and the one token, or all that are allowed, or NULL if anything may come. What is chosen
- * is the prefix. */
+/* For each step: " =" and the forced token, or all allowed tokens, or NULL if all are allowed. The test
+ * chooses the tokens of the prefix. */
 static void check_prefix(Tokenizer *tokenizer, const char *prefix, bool known, const char *const *steps,
-                         const char *wanted) {
+                         const char *expected_marks) {
     Constraints constraints = {0};
     ConstraintState at = {0};
     StrList unknown = {0};
@@ -226,7 +226,7 @@ static void check_prefix(Tokenizer *tokenizer, const char *prefix, bool known, c
     }
     bool *marked = mem_alloc((size_t)vocab_size(tokenizer_vocab(tokenizer)), sizeof *marked);
     constraints_mark_tokens(&constraints, marked);
-    check_marked(&constraints, marked, wanted);
+    check_marked(&constraints, marked, expected_marks);
     mem_free(marked);
     strlist_free(&unknown);
     constraints_free(&constraints);
@@ -234,10 +234,11 @@ static void check_prefix(Tokenizer *tokenizer, const char *prefix, bool known, c
 
 #define STEPS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* What may come at each step of a prefix of pieces, and what a shortlist must have for it. */
-static void test_prefix_of_pieces(void **state) {
+/* The allowed tokens at each step of a prefix of subwords, and the tokens that a shortlist must have for
+ * it. */
+static void test_prefix_of_subwords(void **state) {
     (void)state;
-    Tokenizer *tokenizer = learn_pieces(BPE_PREFIX);
+    Tokenizer *tokenizer = learn_subwords(BPE_PREFIX);
     check_prefix(tokenizer, "", true, STEPS(NULL), "");
     check_prefix(tokenizer, " ", true, STEPS(NULL), "");
     check_prefix(tokenizer, " cha", true, STEPS(" " BPE_SPACE "c", " h hat", " a at"),
@@ -249,7 +250,7 @@ static void test_prefix_of_pieces(void **state) {
                  STEPS(" =" BPE_SPACE, " =g", " <s> " BPE_SPACE " </s> " BPE_SPACE "c"), " g " BPE_SPACE);
     check_prefix(tokenizer, "xa", false, STEPS(" =" BPE_SPACE, " =<unk>", " =a"), " a " BPE_SPACE " <unk>");
     tokenizer_free(tokenizer);
-    tokenizer = learn_pieces(BPE_SUFFIX);
+    tokenizer = learn_subwords(BPE_SUFFIX);
     check_prefix(tokenizer, "cha", true, STEPS(" c", " h hat</w>", " a a</w> at</w>"),
                  " c a h a</w> at</w> hat</w>");
     static const char ALL[] =
@@ -259,10 +260,10 @@ static void test_prefix_of_pieces(void **state) {
     tokenizer_free(tokenizer);
 }
 
-/* It stays left, also where a later token is that of the prefix. */
+/* A hypothesis that diverged stays so, also if a later token is the prefix's. */
 static void test_left_prefix(void **state) {
     (void)state;
-    Tokenizer *tokenizer = learn_pieces(BPE_PREFIX);
+    Tokenizer *tokenizer = learn_subwords(BPE_PREFIX);
     Constraints constraints = {0};
     ConstraintState at = {0};
     assert_true(constraints_add_prefix(&constraints, tokenizer, SV("choo"), NULL));
@@ -285,8 +286,8 @@ static bool same_tokens(const Hypothesis *a, const Hypothesis *b) {
            (a->length == 0 || memcmp(a->ids, b->ids, (size_t)a->length * sizeof *a->ids) == 0);
 }
 
-/* All constraints are met, of one to three tokens, some that begin alike, with a prefix too; no translation
- * is there twice. */
+/* Phrases of one to three tokens, some with the same beginning, with a prefix too: all are met, and no
+ * translation occurs twice. */
 static void test_constraints(void **state) {
     (void)state;
     Fixture fixture;
@@ -320,7 +321,7 @@ static void test_constraints(void **state) {
                 for (int c = 0; c < constraints->phrase_count; c++)
                     assert_true(has_tokens(found, &constraints->phrases[c].ids));
                 if (k == 0 || constraints->phrase_count == 0) continue;
-                /* By log p: not what is longer and less probable. */
+                /* By log p: longer ones that are less probable do not win. */
                 assert_true(found[-1].score >= found->score);
                 ranked += found[-1].normalized < found->normalized;
             }
@@ -332,7 +333,7 @@ static void test_constraints(void **state) {
     fixture_end(&fixture);
 }
 
-/* Too short for all: as many tokens of them as there is room for. */
+/* Translations too short for all phrases have as many of their tokens as fit. */
 static void test_constraints_without_room(void **state) {
     (void)state;
     Fixture fixture;
@@ -353,7 +354,7 @@ static void test_constraints_without_room(void **state) {
     fixture_end(&fixture);
 }
 
-/* At each step of a given translation: what greedy search takes is the first of the best, with its score. */
+/* At each step of a given translation the first alternative is greedy search's token, with its score. */
 static void test_alternatives(void **state) {
     (void)state;
     enum { N = 3 };
@@ -381,7 +382,7 @@ static void test_alternatives(void **state) {
     fixture_end(&fixture);
 }
 
-/* How many of the constraints' tokens a hypothesis of these tokens has. Both lists end with 0. */
+/* The number of phrase tokens that a hypothesis of these tokens has. Both lists end with 0. */
 static int bank_after(const Tokenizer *target, const int phrases[2][4], const int *tokens) {
     Constraints constraints = {.target = target, .phrase_count = 2};
     ConstraintState at = {0};
@@ -394,7 +395,7 @@ static int bank_after(const Tokenizer *target, const int phrases[2][4], const in
     return bank;
 }
 
-/* What breaks off may hold the beginning of what is wanted. */
+/* A match that breaks off may contain the beginning of a phrase. */
 static void test_begun_again(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 7);
@@ -406,7 +407,7 @@ static void test_begun_again(void **state) {
     seq2seq_free(model);
 }
 
-/* What two constraints begin with is followed for both, and met for the first that it completes. */
+/* The common beginning of two phrases is followed for both; the first phrase that is complete is met. */
 static void test_begun_alike(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 7);
@@ -423,13 +424,14 @@ static void test_begun_alike(void **state) {
     at = constraints_advance(&constraints, at, ids[1], NULL);
     assert_int_equal(constraints_bank(&constraints, &at), 2);
     choice = constraints_choice(&constraints, &at, 5, given);
-    assert_int_equal(choice.extra_count, 1); /* the other one is still wanted */
+    assert_int_equal(choice.extra_count, 1); /* the other one is not met */
     assert_int_equal(choice.extra[0], ids[0]);
     constraints_free(&constraints);
     seq2seq_free(model);
 }
 
-/* As many as there may be are told apart; one more, and what has no tokens, is refused and leaves nothing. */
+/* CONSTRAINTS_MAX phrases are distinguished. One more, or a phrase without tokens, is refused and changes
+ * nothing. */
 static void test_most_constraints(void **state) {
     (void)state;
     enum { MANY = CONSTRAINTS_MAX };
@@ -466,7 +468,7 @@ static int only_id(Tokenizer *tokenizer, const char *word) {
     return id;
 }
 
-/* A term's translation is worth what the attention says at its first token, unless nothing comes of it. */
+/* A term's attention score is that of its first token, and is taken back if the term is not completed. */
 static void test_attention_score(void **state) {
     (void)state;
     static const real HERE[] = {0.1f, 0.3f, 0.1f, 0.4f, 0.1f}, NOWHERE[] = {1, 0, 0, 0, 0};
@@ -492,8 +494,8 @@ static void test_attention_score(void **state) {
     assert_true(fabs(at.attention_score - 2 * log(1e-9)) <
                 1e-6); /* of the first token alone, and never infinite */
     double met = at.attention_score;
-    assert_true(at.pending_score == met); /* until it is seen that the word goes on no further */
-    at = constraints_advance(&constraints, at, first, HERE); /* once more asks for nothing */
+    assert_true(at.pending_score == met); /* until the next token does not lengthen the word */
+    at = constraints_advance(&constraints, at, first, HERE); /* a second time has no score */
     assert_true(at.attention_score == met && at.pending_score == 0);
     constraints_free(&constraints);
 
@@ -507,7 +509,7 @@ static void test_attention_score(void **state) {
     assert_true(fabs(at.attention_score - 2 * log(0.8)) < 1e-6);
     constraints_free(&constraints);
 
-    /* A term of two words that is there once. What begins, and begins again, is taken back once. */
+    /* A term of two words that occurs once. If it begins twice in a row, each score is taken back once. */
     at = (ConstraintState){0};
     assert_true(
         constraints_add_term(&constraints, target, SV("t5 t5 t6"), source, SV("s3 s2"), (Tokens){ids, 4}));
@@ -532,7 +534,7 @@ static ConstraintState follow_text(const Constraints *constraints, Tokenizer *ta
     return at;
 }
 
-/* Letters behind it make another word of what was met, other characters do not. */
+/* Letters after a met phrase make another word of it, other characters do not. */
 static void test_longer_word(void **state) {
     (void)state;
     static const struct {
@@ -553,7 +555,7 @@ static void test_longer_word(void **state) {
     tokenizer_free(target);
 }
 
-/* A word that became longer is not there any more, nor what its place was worth; others stay. */
+/* A met word that becomes longer is unmet and loses its attention score; other phrases stay met. */
 static void test_only_the_longer_word(void **state) {
     (void)state;
     static const char *const LINES[] = {"chats mot", NULL};
@@ -579,8 +581,8 @@ static void test_only_the_longer_word(void **state) {
     tokenizer_free(tokenizer);
 }
 
-/* In Chinese a word is met wherever it stands, with a space before it, at the beginning, or neither; behind
- * it another word may follow at once. */
+/* In Chinese a word is met with a space before it, at the beginning, and after another word; another word
+ * may follow without a space. */
 static void test_no_spaces(void **state) {
     (void)state;
     static const struct {
@@ -593,16 +595,16 @@ static void test_no_spaces(void **state) {
         {"\xE7\x8B\x97\xE7\x9C\x8B\xE6\x88\x91\xE3\x80\x82", 1},  /* A dog sees me. */
         {"\xE7\x8B\x97\xE7\x9C\x8B\xE7\x8B\x97\xE3\x80\x82", 2}}; /* A dog sees a dog. */
     const char *lines[] = {"\xE7\x8B\x97 \xE7\x8B\x97", CASES[1].text, CASES[3].text, NULL};
-    for (int merges = 0; merges <= 1; merges++) { /* of the space and the dog behind it */
+    for (int merges = 0; merges <= 1; merges++) { /* of the space and the dog after it */
         TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = merges};
         Tokenizer *target = fixture_learn(&options, lines);
-        for (int wanted = 1; wanted <= 2; wanted++) {
+        for (int copies = 1; copies <= 2; copies++) {
             Constraints constraints = {0};
-            for (int i = 0; i < wanted; i++)
+            for (int i = 0; i < copies; i++)
                 assert_true(constraints_add_phrase(&constraints, target, SV("\xE7\x8B\x97")));
             for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
                 ConstraintState at = follow_text(&constraints, target, CASES[i].text);
-                if (constraints_all_met(&constraints, &at) != (CASES[i].dogs >= wanted))
+                if (constraints_all_met(&constraints, &at) != (CASES[i].dogs >= copies))
                     fail_msg("%s", CASES[i].text);
             }
             constraints_free(&constraints);
@@ -611,7 +613,7 @@ static void test_no_spaces(void **state) {
     }
 }
 
-/* "t1 t2" is wanted in every sentence, as the translation of its middle word or as such. */
+/* "t1 t2" is a phrase of every sentence, as the translation of its middle word or without a source. */
 static void ask_for_words(Fixture *fixture, bool term) {
     Tokenizer *source = seq2seq_source(fixture->model), *target = seq2seq_target(fixture->model);
     for (int i = 0; i < SENTENCES; i++) {
@@ -649,14 +651,14 @@ static double attention_there(Fixture *fixture, int i) {
     return there;
 }
 
-/* Terms stand where they are looked at, mere constraints anywhere. */
+/* Terms begin where the attention is on their source, other phrases anywhere. */
 static void test_terms(void **state) {
     (void)state;
     Fixture fixture;
     SearchOptions options = OPTIONS;
     double there[2] = {0};
     options.decode.beam_size = 5;
-    options.attention = false; /* the search sees it all the same */
+    options.attention = false; /* the search computes it even so */
     fixture_begin(&fixture, 13);
     for (int term = 0; term < 2; term++) {
         ask_for_words(&fixture, term);
@@ -687,10 +689,10 @@ static void test_words_in_text(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_guide),
+        cmocka_unit_test(test_no_constraints),
         cmocka_unit_test(test_prefix),
         cmocka_unit_test(test_open_prefix),
-        cmocka_unit_test(test_prefix_of_pieces),
+        cmocka_unit_test(test_prefix_of_subwords),
         cmocka_unit_test(test_left_prefix),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_constraints_without_room),

@@ -1,4 +1,4 @@
-/* rescore.c - models that write from right to left, alone and as judges of others. */
+/* rescore.c - models that write from right to left, alone and with models of the other direction. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void find(const Seq2Seq *const *models, int count, const Tokens *targets,
     for (int b = 0; b < SENTENCES; b++) tiny_model_forget(sources[b]);
 }
 
-/* b is a with all but its </s> the other way round. */
+/* b is a with its tokens reversed, except </s>. */
 static void assert_turned(const Hypothesis *a, const Hypothesis *b, int source_length, bool alternatives) {
     assert_int_equal(a->length, b->length);
     assert_int_equal(a->steps, b->steps);
@@ -59,12 +59,12 @@ static void assert_turned(const Hypothesis *a, const Hypothesis *b, int source_l
     }
 }
 
-/* The same weights: what one model writes from its beginning the other writes from its end. */
+/* With the same weights a right-to-left model writes the reversed translation. */
 static void test_other_direction(void **state) {
     (void)state;
-    Seq2Seq *model = tiny_model_new(WORDS, 31), *turned = tiny_model_new(WORDS, 31);
-    const Seq2Seq *models[] = {model, turned};
-    tiny_model_turn(turned);
+    Seq2Seq *model = tiny_model_new(WORDS, 31), *reversed = tiny_model_new(WORDS, 31);
+    const Seq2Seq *models[] = {model, reversed};
+    tiny_model_turn(reversed);
     int longest = 0;
     for (int beam = 1; beam <= BEAM; beam += BEAM - 1) {
         HypothesisList a[SENTENCES] = {0}, b[SENTENCES] = {0};
@@ -83,15 +83,15 @@ static void test_other_direction(void **state) {
     }
     assert_true(longest > 2);
     seq2seq_free(model);
-    seq2seq_free(turned);
+    seq2seq_free(reversed);
 }
 
 /* Given translations, too. */
 static void test_forced(void **state) {
     (void)state;
-    Seq2Seq *model = tiny_model_new(WORDS, 31), *turned = tiny_model_new(WORDS, 31);
-    const Seq2Seq *models[] = {model, turned};
-    tiny_model_turn(turned);
+    Seq2Seq *model = tiny_model_new(WORDS, 31), *reversed = tiny_model_new(WORDS, 31);
+    const Seq2Seq *models[] = {model, reversed};
+    tiny_model_turn(reversed);
     Tokens there[SENTENCES], back[SENTENCES];
     HypothesisList a[SENTENCES] = {0}, b[SENTENCES] = {0};
     for (int s = 0; s < SENTENCES; s++) {
@@ -111,26 +111,26 @@ static void test_forced(void **state) {
     free_all(a);
     free_all(b);
     seq2seq_free(model);
-    seq2seq_free(turned);
+    seq2seq_free(reversed);
 }
 
-/* log p of each token that models of one direction give a translation in the order of reading. */
+/* log p of each token of a translation, by the models of one direction, in reading order. */
 static void ask(const Seq2Seq *const *models, int count, int sentence, const Hypothesis *h, int shortlist,
                 double *log_p) {
     Tokens source = tiny_model_tokens(models[0], WORDS, sentence, sentence * 7 % 13);
     Tokens sources[] = {source, source, source};
     int ids[MOST];
-    bool turned = model_is_right_to_left(models[0]);
-    for (int t = 0; t < h->length; t++) ids[t] = h->ids[turned ? h->length - 1 - t : t];
+    bool reversed = model_is_right_to_left(models[0]);
+    for (int t = 0; t < h->length; t++) ids[t] = h->ids[reversed ? h->length - 1 - t : t];
     Tokens target = {ids, h->length};
-    HypothesisList said = {0};
-    Scorer *scorer = scorer_new(models, count, turned);
+    HypothesisList forced = {0};
+    Scorer *scorer = scorer_new(models, count, reversed);
     SearchOptions options = {.decode = OPTIONS.decode, .n_best = 1, .shortlist = shortlist};
-    forced_search(scorer, sources, 1, &(ForcedTargets){&target, 1, NULL}, &options, &said);
+    forced_search(scorer, sources, 1, &(ForcedTargets){&target, 1, NULL}, &options, &forced);
     for (int t = 0; t < h->steps; t++)
-        log_p[t] = (double)said.items[0].token_scores[turned && t < h->length ? h->length - 1 - t : t];
+        log_p[t] = (double)forced.items[0].token_scores[reversed && t < h->length ? h->length - 1 - t : t];
     scorer_free(scorer);
-    hypotheses_free(&said);
+    hypotheses_free(&forced);
     tiny_model_forget(source);
 }
 
@@ -167,7 +167,7 @@ static void check_scores(Seq2Seq *const *one, int sentence, const HypothesisList
     }
 }
 
-/* Of what was found in one direction alone nothing that is not among the best could have been. */
+/* No hypothesis of one direction alone that is missing among the best could be one of them. */
 static void check_none_better(Seq2Seq *const *one, int sentence, const HypothesisList *alone,
                               const HypothesisList *found) {
     const Hypothesis *last = &found->items[found->count - 1];
@@ -181,7 +181,7 @@ static void check_none_better(Seq2Seq *const *one, int sentence, const Hypothesi
     }
 }
 
-/* Attention is that of the first model, whoever found the translation. */
+/* Attention weights are the first model's, for translations that either direction found. */
 static void check_attention(const Seq2Seq *model, int sentence, const HypothesisList *found) {
     for (int i = 0; i < found->count; i++) {
         const Hypothesis *h = &found->items[i];
@@ -197,8 +197,8 @@ static void check_attention(const Seq2Seq *model, int sentence, const Hypothesis
     }
 }
 
-/* One model that writes from left to right and two that do not, in any order: the best of all that both
- * directions find, by the mean of log p over all three. */
+/* One left-to-right model and two right-to-left ones, in any order: the best hypotheses of both directions
+ * by the mean of log p over all three. */
 static void test_votes(void **state) {
     (void)state;
     static const int ORDERS[3][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
@@ -208,7 +208,7 @@ static void test_votes(void **state) {
     tiny_model_turn(one[2]);
     SearchOptions options = OPTIONS, best = OPTIONS;
     best.n_best = 1;
-    best.tokens_only = true; /* a beam needs the votes even so */
+    best.tokens_only = true; /* a beam is rescored even so */
     HypothesisList there[SENTENCES] = {0}, back[SENTENCES] = {0};
     find(forwards, 1, NULL, &options, there);
     find(right_to_left, 2, NULL, &options, back);
@@ -237,15 +237,15 @@ static void test_votes(void **state) {
         free_all(found);
         free_all(first);
     }
-    assert_true(from[0] > SENTENCES && from[1] > SENTENCES); /* otherwise this test shows little */
+    assert_true(from[0] > SENTENCES && from[1] > SENTENCES); /* else the test has too few cases */
     free_all(there);
     free_all(back);
     for (int m = 0; m < 3; m++) seq2seq_free(one[m]);
 }
 
-/* Where all are cut before they have what they shall have in them, those rank first that have more of it,
- * whatever the judges think. */
-static void test_guided(void **state) {
+/* If all hypotheses are cut before their phrases are met, those with more tokens of phrases rank first,
+ * whatever the backward models score. */
+static void test_constraints(void **state) {
     (void)state;
     Seq2Seq *forwards = tiny_model_new(WORDS, 31), *right_to_left = tiny_model_new(WORDS, 32);
     tiny_model_turn(right_to_left);
@@ -291,8 +291,8 @@ static void assert_same(const HypothesisList *x, const HypothesisList *y) {
     }
 }
 
-/* What both directions find is there once: of two words there are few short translations. Whoever wants fewer
- * gets the first of them, though not all that was found is judged then. */
+/* Hypotheses of both directions occur once: two words have few short translations. A smaller n_best gives
+ * the first of them, though fewer hypotheses are rescored. */
 static void check_found_by_both(uint64_t seed) {
     enum { MANY = 6 };
     Seq2Seq *forwards = tiny_model_new(2, seed), *right_to_left = tiny_model_new(2, seed + 1);
@@ -333,7 +333,8 @@ static void test_found_by_both(void **state) {
     for (uint64_t seed = 31; seed < 51; seed++) check_found_by_both(seed);
 }
 
-/* A given translation of a source that each model has in its own tokens: the mean of what both say of it. */
+/* A given translation of a source that each model cuts into its own tokens: the mean of both models'
+ * scores. */
 static void test_own_sources(void **state) {
     (void)state;
     enum { LENGTH = 3 };
@@ -367,7 +368,7 @@ static void test_own_sources(void **state) {
     }
 }
 
-/* Without a beam the first direction alone finds. */
+/* Without a beam only the first direction searches. */
 static void test_greedy(void **state) {
     (void)state;
     Seq2Seq *forwards = tiny_model_new(WORDS, 31), *right_to_left = tiny_model_new(WORDS, 32);
@@ -403,23 +404,23 @@ static void test_bidirectional(void **state) {
     int different = 0;
     for (int s = 0; s < SENTENCES; s++) given[s] = tiny_model_tokens(both, WORDS, 100 + s, s % 5);
     for (int kind = 0; kind < 3; kind++) { /* a beam, greedy search, given translations */
-        HypothesisList found[SENTENCES] = {0}, wanted[SENTENCES] = {0}, one_way[SENTENCES] = {0},
+        HypothesisList found[SENTENCES] = {0}, expected[SENTENCES] = {0}, one_way[SENTENCES] = {0},
                        alone[SENTENCES] = {0};
         SearchOptions options = OPTIONS;
         if (kind == 1) options.decode.beam_size = 1;
         const Tokens *targets = kind == 2 ? given : NULL;
         find(one, 1, targets, &options, found);
-        find(models, 2, targets, &options, wanted);
+        find(models, 2, targets, &options, expected);
         find(models, 1, targets, &options, alone);
         options.decode.left_to_right = true;
         find(one, 1, targets, &options, one_way);
         for (int s = 0; s < SENTENCES; s++) {
-            assert_same(&found[s], &wanted[s]);
+            assert_same(&found[s], &expected[s]);
             assert_same(&one_way[s], &alone[s]);
             different += found[s].items[0].score != alone[s].items[0].score;
         }
         free_all(found);
-        free_all(wanted);
+        free_all(expected);
         free_all(one_way);
         free_all(alone);
     }
@@ -430,7 +431,7 @@ static void test_bidirectional(void **state) {
     seq2seq_free(back);
 }
 
-/* With shortlists everybody shares probabilities among the same few tokens, whoever found a translation. */
+/* With shortlists both directions normalize over the same few tokens. */
 static void test_shortlists(void **state) {
     (void)state;
     enum { LISTED = 5 };
@@ -457,7 +458,7 @@ static void test_shortlists(void **state) {
     seq2seq_free(back);
 }
 
-/* Several translations of a sentence, whatever the model: as each by itself. */
+/* Several given translations of a sentence: the same scores as one by one. */
 static void test_forced_each(void **state) {
     (void)state;
     enum { GIVEN = 3 };
@@ -493,7 +494,7 @@ static void test_forced_each(void **state) {
     }
 }
 
-/* It is named by its place among the models that were given. */
+/* The result is an index into the caller's models. */
 static void test_broken(void **state) {
     (void)state;
     Seq2Seq *one[3] = {tiny_model_new(WORDS, 31), tiny_model_new(WORDS, 32), tiny_model_new(WORDS, 33)};
@@ -514,7 +515,7 @@ static void test_broken(void **state) {
         hypotheses_free(&found);
         rescorer_free(rescorer);
     }
-    /* Of several one that searches. */
+    /* One of several models that search. */
     params = seq2seq_params(one[2]);
     for (size_t i = 0; i < params->size; i++) params->data[i] = NAN;
     params_pack_all(params);
@@ -531,7 +532,7 @@ static void test_broken(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_other_direction), cmocka_unit_test(test_forced),
-        cmocka_unit_test(test_votes),           cmocka_unit_test(test_guided),
+        cmocka_unit_test(test_votes),           cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_found_by_both),   cmocka_unit_test(test_own_sources),
         cmocka_unit_test(test_greedy),          cmocka_unit_test(test_forced_each),
         cmocka_unit_test(test_broken),          cmocka_unit_test(test_bidirectional),

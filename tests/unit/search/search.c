@@ -93,13 +93,13 @@ static void test_greedy_is_beam_of_one(void **state) {
         assert_same_results(&greedy[i], &beam[i]);
         different_lengths += greedy[i].items[0].length != greedy[0].items[0].length;
     }
-    assert_true(different_lengths > 5); /* otherwise this test shows little */
+    assert_true(different_lengths > 5); /* else the test has too few cases */
     results_free(greedy, SENTENCES);
     results_free(beam, SENTENCES);
     fixture_end(&fixture);
 }
 
-/* A sentence's result does not depend on what else is in the batch. */
+/* A sentence's result does not depend on the other sentences of the batch. */
 static void check_batch_invariance(int beam_size) {
     Fixture fixture;
     SearchOptions options = GREEDY;
@@ -186,13 +186,13 @@ static void test_beam_finds_the_best(void **state) {
     enum { TRIED = 60, BEST = 5 };
     for (int n = 0; n < TRIED; n++) {
         double alpha = n % 3;
-        int wanted = 1 + n % BEST;
+        int n_best = 1 + n % BEST;
         Seq2Seq *model = tiny_model_new(FEW, (uint64_t)n + 1);
         const Seq2Seq *models = model;
         Scorer *scorer = scorer_new(&models, 1, false);
         SearchOptions options = {
             .decode = {.beam_size = 200, .length_penalty = alpha, .max_length_extra = MAX_STEPS},
-            .n_best = wanted};
+            .n_best = n_best};
         int all[ALL][MAX_STEPS], lengths[ALL], count = 0, prefix[MAX_STEPS];
         Tokens source = tiny_model_tokens(model, FEW, n, 3), sources[ALL], targets[ALL];
         HypothesisList found, each[ALL];
@@ -204,8 +204,8 @@ static void test_beam_finds_the_best(void **state) {
         }
         forced_search(scorer, sources, ALL, &(ForcedTargets){targets, ALL, NULL}, &options, each);
         beam_search(scorer, &source, NULL, 1, &options, &found);
-        assert_int_equal(found.count, wanted);
-        for (int rank = 0; rank < wanted; rank++) {
+        assert_int_equal(found.count, n_best);
+        for (int rank = 0; rank < n_best; rank++) {
             int best = 0;
             for (int i = 1; i < ALL; i++)
                 if (each[i].items[0].normalized > each[best].items[0].normalized) best = i;
@@ -224,7 +224,7 @@ static void test_beam_finds_the_best(void **state) {
     }
 }
 
-/* A model without an opinion: between equals the first row wins, then the lower token. */
+/* A model with equal scores: the first row wins, then the lower token. */
 static void test_beam_between_equals(void **state) {
     (void)state;
     enum { BEAM = 3, FIRST = VOCAB_SPECIALS };
@@ -283,7 +283,7 @@ static void test_n_best_is_prefix(void **state) {
     fixture_end(&fixture);
 }
 
-/* ---- what may be chosen ---- */
+/* ---- tokens that may be chosen ---- */
 
 static void test_top_tokens(void **state) {
     (void)state;
@@ -399,7 +399,7 @@ static void test_blocks_of_rows(void **state) {
     fixture_end(&fixture);
 }
 
-/* Without scores the same tokens are found. */
+/* tokens_only gives the same tokens. */
 static void test_tokens_only(void **state) {
     (void)state;
     Fixture fixture;

@@ -1,4 +1,4 @@
-/* shortlist.c - search among some target tokens: what it finds, alone and in any company. */
+/* shortlist.c - search among the target tokens of shortlists, alone and in batches. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void fixture_end(Fixture *fixture) {
     }
 }
 
-/* `count` sentences from `first` on, by so many models. */
+/* `count` sentences from `first` on, with that number of models. */
 static void search(const Fixture *fixture, int models, int first, int count, const SearchOptions *options,
                    const Constraints *constraints, HypothesisList *results) {
     Tokens sources[2 * SENTENCES];
@@ -78,12 +78,12 @@ static void test_all_listed(void **state) {
     fixture_end(&fixture);
 }
 
-/* Does a list of a sentence have it? */
+/* Is the token in a shortlist of sentence i? */
 static bool is_listed(const Fixture *fixture, int models, int i, int token) {
-    bool wanted[V] = {false};
+    bool marked[V] = {false};
     for (int m = 0; m < models; m++)
-        shortlist_mark(seq2seq_shortlist(fixture->models[m]), NARROW, fixture->sources[m][i], wanted);
-    return wanted[token];
+        shortlist_mark(seq2seq_shortlist(fixture->models[m]), NARROW, fixture->sources[m][i], marked);
+    return marked[token];
 }
 
 /* Only listed tokens, and the same bits whatever else is in the batch. */
@@ -118,8 +118,8 @@ static void test_narrow(void **state) {
     fixture_end(&fixture);
 }
 
-/* Prefixes and constraints are met though no list has their tokens. */
-static void test_guided(void **state) {
+/* Prefixes and phrases are met although no shortlist has their tokens. */
+static void test_constraints(void **state) {
     (void)state;
     Fixture fixture;
     static Constraints constraints[SENTENCES];
@@ -155,7 +155,7 @@ static void test_guided(void **state) {
     fixture_end(&fixture);
 }
 
-/* Following what was found gives its scores again. */
+/* Forced search of the results gives their scores again. */
 static void test_forced(void **state) {
     (void)state;
     Fixture fixture;
@@ -191,7 +191,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_listed),
         cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_guided),
+        cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_forced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

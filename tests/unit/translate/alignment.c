@@ -120,7 +120,7 @@ static void test_pairs(void **state) {
     seq2seq_free(f.model);
 }
 
-/* By source, then by target; of equal weights the first is the best. */
+/* By source, then by target; the first of equal weights is the best. */
 static void test_order_of_pairs(void **state) {
     (void)state;
     static float weights[] = {0.25f, 0.75f, 0, 0.5f, 0.5f, 0};
@@ -132,8 +132,8 @@ static void test_order_of_pairs(void **state) {
     check_pairs(&alignment, 0.5, over, 3);
 }
 
-/* Of a line in three pieces, the second of which has no translation: a block for each, and zeros beside them
- * only where a matrix is asked for. */
+/* A line of three chunks, the second one without translation: there is a block for each, and zeros beside
+ * them only in the matrix. */
 static void test_blocks(void **state) {
     (void)state;
     static const float first[2][2] = {{16 / 64.f, 8 / 64.f}, {4 / 64.f, 4 / 64.f}};

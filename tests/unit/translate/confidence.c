@@ -48,7 +48,7 @@ static void test_odd_words(void **state) {
     }
 }
 
-/* So many words of each logit, right or wrong. */
+/* The number of words of each logit, right or wrong. */
 static Calibration fit_two(int many, double x, bool right, int others, double y) {
     CalibrationWords words = {.count = (size_t)(many + others)};
     words.logits = mem_alloc(words.count, sizeof *words.logits);
@@ -60,8 +60,8 @@ static Calibration fit_two(int many, double x, bool right, int others, double y)
     return calibration_fit(&words);
 }
 
-/* Platt's targets, (right + 1) / (right + 2) and 1 / (wrong + 2), where p tells all; the share of what is
- * right, (right + 1) / (words + 2), where it tells nothing; ten of each kind are enough. */
+/* Platt's targets, (right + 1) / (right + 2) and 1 / (wrong + 2), if p separates right from wrong; the share
+ * of right words, (right + 1) / (words + 2), if it does not; ten of each kind are enough. */
 static void test_two_logits(void **state) {
     (void)state;
     Calibration c = fit_two(10, 1, true, 10, -1);
@@ -73,7 +73,7 @@ static void test_two_logits(void **state) {
     assert_int_equal(fit_two(9, -1, false, 30, 1).words, 0);
 }
 
-/* A word of the reference makes one word right, wherever it stands. */
+/* A word of the reference makes one word right, at any position. */
 static void test_words_of_reference(void **state) {
     (void)state;
     enum { A = VOCAB_SPECIALS, B, C };

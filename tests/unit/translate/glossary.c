@@ -1,4 +1,4 @@
-/* glossary.c - which terms a text has, and what is no glossary. */
+/* glossary.c - the terms in a text, and invalid glossaries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

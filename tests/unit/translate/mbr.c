@@ -61,7 +61,7 @@ static void test_order(void **state) {
         }
 }
 
-/* Where the first is as good as certain, it stays. */
+/* A first item that is almost certain stays first. */
 static void test_certain(void **state) {
     (void)state;
     Translation t = found(COUNT);

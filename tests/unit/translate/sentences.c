@@ -1,4 +1,4 @@
-/* sentences.c - where paragraphs are cut, and that they come back together. */
+/* sentences.c - cutting paragraphs, and joining their translations. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void test_ends(void **state) {
     check("It costs $5. |Then pay."); /* not a bare number */
 }
 
-/* What is blank is no sentence. */
+/* White space is no sentence. */
 static void test_blank_parts(void **state) {
     (void)state;
     PieceList sentences = {0};

@@ -134,19 +134,19 @@ static void test_blank_lines(void **state) {
     seq2seq_free(model);
 }
 
-/* A long line is what its pieces are: text, scores, attention on the diagonal. */
+/* The translation of a long line joins those of its chunks: text, scores, attention on the diagonal. */
 static void test_long_lines(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 25);
     StrBuf line = {0};
     tiny_model_sentence(WORDS, 3, 24, &line);
     StrView whole = strbuf_view(&line);
-    PieceList pieces = {0};
+    PieceList chunks = {0};
     Translation joined = {0}, parts[3] = {0};
-    split_line(seq2seq_source(model), whole, 10, &pieces);
-    assert_int_equal(pieces.count, 3);
+    split_line(seq2seq_source(model), whole, 10, &chunks);
+    assert_int_equal(chunks.count, 3);
     run(model, &OPTIONS, 1, &whole, 1, &joined);
-    run(model, &OPTIONS, 1, pieces.items, 3, parts);
+    run(model, &OPTIONS, 1, chunks.items, 3, parts);
     assert_int_equal(joined.chunks, 3);
     assert_int_equal(joined.source_length, 24);
     assert_int_equal(joined.source_words, 24);
@@ -179,7 +179,7 @@ static void test_long_lines(void **state) {
     }
     translation_free(&joined);
     for (int p = 0; p < 3; p++) translation_free(&parts[p]);
-    piece_list_free(&pieces);
+    piece_list_free(&chunks);
     strbuf_free(&line);
     seq2seq_free(model);
 }
@@ -206,13 +206,13 @@ static void test_crop(void **state) {
 }
 
 static void check_split(Tokenizer *tokenizer, const char *line, int limit, const char *expected) {
-    PieceList pieces = {0};
+    PieceList chunks = {0};
     StrBuf got = {0};
-    split_line(tokenizer, sv(line), limit, &pieces);
-    for (int p = 0; p < pieces.count; p++) strbuf_format(&got, "[%.*s]", SV_ARG(pieces.items[p]));
+    split_line(tokenizer, sv(line), limit, &chunks);
+    for (int p = 0; p < chunks.count; p++) strbuf_format(&got, "[%.*s]", SV_ARG(chunks.items[p]));
     assert_string_equal(strbuf_text(&got), expected);
     strbuf_free(&got);
-    piece_list_free(&pieces);
+    piece_list_free(&chunks);
 }
 
 static void test_where_lines_are_cut(void **state) {
@@ -239,8 +239,8 @@ static void test_where_lines_are_cut(void **state) {
     seq2seq_free(model);
 }
 
-/* Without spaces lines are cut behind wide marks, and words are not. Here each character is a token, and one
- * begins each part. */
+/* Lines without spaces are cut after wide marks, words are not cut. Here each character is a token, and one
+ * more token begins each chunk. */
 static void test_where_chinese_is_cut(void **state) {
     (void)state;
     Config config;
@@ -261,7 +261,8 @@ static void test_where_chinese_is_cut(void **state) {
     config_free(&config);
 }
 
-/* A word without end is cut between code points; all of it arrives, in time in proportion to it. */
+/* A very long word is cut between code points; nothing is lost, and the time is proportional to its
+ * length. */
 static void test_endless_word(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 1);
@@ -269,17 +270,17 @@ static void test_endless_word(void **state) {
     enum { LETTERS = 1000000 };
     for (int i = 0; i < LETTERS; i++) strbuf_add(&line, SV("\xC3\xA9"));
     clock_t began = clock();
-    PieceList pieces = {0};
+    PieceList chunks = {0};
     size_t total = 0;
-    split_line(seq2seq_source(model), strbuf_view(&line), 50, &pieces);
+    split_line(seq2seq_source(model), strbuf_view(&line), 50, &chunks);
     assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 5);
-    for (int p = 0; p < pieces.count; p++) {
-        assert_int_equal(pieces.items[p].length % 2, 0);
-        total += pieces.items[p].length;
+    for (int p = 0; p < chunks.count; p++) {
+        assert_int_equal(chunks.items[p].length % 2, 0);
+        total += chunks.items[p].length;
     }
     assert_int_equal(total, 2 * LETTERS);
-    assert_true(pieces.count >= LETTERS / 200 && pieces.count <= LETTERS / 50);
-    piece_list_free(&pieces);
+    assert_true(chunks.count >= LETTERS / 200 && chunks.count <= LETTERS / 50);
+    piece_list_free(&chunks);
     strbuf_free(&line);
     seq2seq_free(model);
 }
@@ -323,7 +324,7 @@ static void test_greedy_tokens(void **state) {
     seq2seq_free(model);
 }
 
-/* Forcing what was found gives its score and attention; an empty translation has a score too. */
+/* Forced search of a translation gives its score and attention; an empty translation has a score, too. */
 static void test_forced_lines(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 5);
@@ -364,7 +365,7 @@ static void test_forced_lines(void **state) {
     seq2seq_free(model);
 }
 
-/* Of texts that differ only in how they are cut the best stays, in its place. */
+/* The best of several items with the same text stays, at its rank. */
 static void test_different_candidates(void **state) {
     (void)state;
     static const char *const TEXTS[] = {"the cat", "a cat", "the cat", "cats", "a cat", "dogs"};
