@@ -1,4 +1,4 @@
-/* corpus.c - pairs as ids: filters, kept text, checksum; learning both sides from files. */
+/* corpus.c - pairs as ids: filters, raw text, checksum; learning both sides from files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

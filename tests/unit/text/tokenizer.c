@@ -100,7 +100,7 @@ static void test_max_vocab(void **state) {
     tokenizer_free(tokenizer);
     tokenizer_free(unlimited);
 
-    options = PREFIX; /* characters are kept as long as there is room */
+    options = PREFIX; /* single characters are removed last */
     Tokenizer *all = fixture_learn(&options, SMALL);
     int full = vocab_size(tokenizer_vocab(all));
     options.max_vocab = full - 5;
@@ -731,7 +731,7 @@ static void test_sharing(void **state) {
     tokenizer_free(NULL);
 }
 
-/* More pieces of words than are kept: each word is split as it was before. */
+/* More words than the cache holds: each word is split as before. */
 static void words_are_forgotten_in_time(void **state) {
     (void)state;
     Tokenizer *tokenizer = fixture_learn(&PREFIX, SMALL);
