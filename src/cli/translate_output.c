@@ -136,7 +136,7 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
         StrBuf word = {0};
         while (t < item->length && item->word[t] == item->word[first]) t++;
         tokenizer_decode_spelled(style->target, item->ids + first, (size_t)(t - first), &unknown, &word);
-        unknown_pass(&unknown, item->ids + first, t - first);
+        unknown_skip(&unknown, item->ids + first, t - first);
         json_open_object(out);
         json_put_string(out, "word", strbuf_view(&word));
         json_put_digits(out, "confidence", words[w], DIGITS);

@@ -40,7 +40,7 @@ static Status cut_columns(const PairWindow *window, Pair *pair) {
                          "a first line such as id TAB en TAB fr says which columns are the pairs");
     if (count > 1) return STATUS_OK;
     return fail_line(window->reader, "no TAB in it",
-                     "pairs are SOURCE TAB TARGET; two files are given as SOURCE TARGET");
+                     "pairs are SOURCE TAB TARGET; for two files the arguments are SOURCE TARGET");
 }
 
 static bool is_header(PairWindow *window, StrView line) {

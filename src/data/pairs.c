@@ -151,7 +151,7 @@ static Status prepare(PairReader *reader, const DataOptions *options) {
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options) {
     *reader = NULL;
     if (entries->count == 0) {
-        status_fail(STATUS_USAGE, "no files of sentence pairs are given");
+        status_fail(STATUS_USAGE, "there are no files of sentence pairs");
         return status_hint(STATUS_USAGE,
                            "data.train and data.valid list TSV files or patterns such as 'train.{}'");
     }

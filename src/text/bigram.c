@@ -7,7 +7,7 @@
 
 static uint64_t bigram_key(int left, int right) { return (uint64_t)(uint32_t)left << 32 | (uint32_t)right; }
 
-/* Where `key` is, or where it would go. Multiplying and keeping the high bits spreads small ids well. */
+/* The slot of `key`, or the free slot for it. Multiplying and using the high bits spreads small ids well. */
 static size_t find(const BigramMap *map, uint64_t key) {
     uint64_t mixed = key * 0x9E3779B97F4A7C15u;
     size_t at = (size_t)(mixed ^ mixed >> 32) & (map->capacity - 1);

@@ -1,4 +1,5 @@
-/* bigram.h - from two symbol ids to an int: the table that byte-pair encoding looks things up in.
+/* bigram.h - a hash table from two symbol ids to an int, for byte-pair encoding. Faster than base/hashmap.h,
+ * whose keys are texts.
  *
  * Owner   a zeroed BigramMap is a valid empty one; bigram_free releases it
  */
@@ -15,7 +16,7 @@ typedef struct {
 } BigramMap;
 
 int bigram_get(const BigramMap *map, int left, int right, int missing); /* ids >= 0 */
-/* Pointer to the value, inserted as `initial` when new. Valid until the next insertion. */
+/* A pointer to the value, which is `initial` if the key is new. Valid until the next insertion. */
 int *bigram_slot(BigramMap *map, int left, int right, int initial);
 void bigram_free(BigramMap *map);
 

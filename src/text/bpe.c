@@ -12,7 +12,7 @@ enum { NONE = -1 };
 
 typedef struct {
     int left, right;
-    int made; /* NONE if it is never applied */
+    int result; /* symbol; NONE if the merge is never applied */
 } Merge;
 
 typedef struct {
@@ -26,13 +26,13 @@ struct Bpe {
     Merge *merges;
     size_t count, merges_capacity;
     int *made_by; /* [symbol] the first merge that makes it, or NONE */
-    size_t made_capacity;
+    size_t made_by_capacity;
     BigramMap ranks;
-    bool is_view; /* all above is another one's */
+    bool is_view; /* the fields above belong to another Bpe */
 
-    /* Scratch of bpe_apply: the word as a linked list of symbols, and the merges that could be done. */
+    /* Scratch of bpe_apply: the word as a linked list of symbols, and the candidate merges. */
     int *symbol, *next, *previous;
-    size_t *start; /* where each symbol begins in the word; one more entry than symbols */
+    size_t *start; /* [symbols + 1] start of each symbol in the word */
     size_t symbol_capacity, next_capacity, previous_capacity, start_capacity;
     Candidate *heap, *round;
     size_t heap_count, heap_capacity, round_capacity;
@@ -89,7 +89,7 @@ static int intern(Bpe *bpe, StrView text) {
     size_t before = hashmap_count(bpe->symbols);
     int id = (int)*hashmap_slot(bpe->symbols, text, (int)before);
     if ((size_t)id == before) {
-        MEM_GROW(bpe->made_by, bpe->made_capacity, before + 1);
+        MEM_GROW(bpe->made_by, bpe->made_by_capacity, before + 1);
         bpe->made_by[id] = NONE;
     }
     return id;
@@ -101,10 +101,10 @@ bool bpe_mergeable(StrView left, StrView right) {
     if (sv_ends(left, end)) return false; /* nothing follows the end of a word */
     if (right.length >= end.length) return true;
     char tail[2 * sizeof BPE_WORD_END];
-    size_t keep = left.length < end.length ? left.length : end.length;
-    memcpy(tail, left.data + left.length - keep, keep);
-    memcpy(tail + keep, right.data, right.length);
-    return !sv_ends((StrView){tail, keep + right.length}, end);
+    size_t length = left.length < end.length ? left.length : end.length;
+    memcpy(tail, left.data + left.length - length, length);
+    memcpy(tail + length, right.data, right.length);
+    return !sv_ends((StrView){tail, length + right.length}, end);
 }
 
 void bpe_add(Bpe *bpe, StrView left, StrView right) {
@@ -117,9 +117,9 @@ void bpe_add(Bpe *bpe, StrView left, StrView right) {
     StrBuf joined = {0};
     strbuf_add(&joined, hashmap_key(bpe->symbols, (size_t)merge.left));
     strbuf_add(&joined, hashmap_key(bpe->symbols, (size_t)merge.right));
-    int made = intern(bpe, strbuf_view(&joined));
-    if (bpe->made_by[made] == NONE) bpe->made_by[made] = rank;
-    bpe->merges[rank].made = made;
+    int result = intern(bpe, strbuf_view(&joined));
+    if (bpe->made_by[result] == NONE) bpe->made_by[result] = rank;
+    bpe->merges[rank].result = result;
     strbuf_free(&joined);
 }
 
@@ -164,7 +164,7 @@ static int rank_at(const Bpe *bpe, int at) {
     return bigram_get(&bpe->ranks, bpe->symbol[at], bpe->symbol[after], NONE);
 }
 
-static void consider(Bpe *bpe, int at) {
+static void push_candidate(Bpe *bpe, int at) {
     int rank = at == NONE ? NONE : rank_at(bpe, at);
     if (rank != NONE) heap_push(bpe, (Candidate){rank, at});
 }
@@ -189,16 +189,16 @@ static size_t split_units(Bpe *bpe, StrView word) {
     return count;
 }
 
-/* Replace the symbol at `at` and the one after it by what merge `rank` makes of them. */
+/* Replaces the symbol at `at` and the next one by the result of merge `rank`. */
 static void merge_at(Bpe *bpe, int rank, int at) {
-    int gone = bpe->next[at], after = bpe->next[gone];
-    bpe->symbol[at] = bpe->merges[rank].made;
-    bpe->symbol[gone] = NONE;
+    int removed = bpe->next[at], after = bpe->next[removed];
+    bpe->symbol[at] = bpe->merges[rank].result;
+    bpe->symbol[removed] = NONE;
     bpe->next[at] = after;
     if (after != NONE) bpe->previous[after] = at;
 }
 
-/* One round: all occurrences of the best pair, taken before any pair that they give rise to. */
+/* One round: all occurrences of the best pair. Pairs that arise from them wait for later rounds. */
 static void merge_round(Bpe *bpe) {
     int rank = bpe->heap[0].rank;
     size_t count = 0;
@@ -209,18 +209,18 @@ static void merge_round(Bpe *bpe) {
     size_t merged = 0;
     for (size_t i = 0; i < count; i++) {
         int at = bpe->round[i].at;
-        if (rank_at(bpe, at) != rank) continue; /* a neighbour was merged away: out of date, or "aaa" */
+        if (rank_at(bpe, at) != rank) continue; /* a neighbour is merged already, as in "aaa" */
         merge_at(bpe, rank, at);
         bpe->round[merged++] = bpe->round[i];
     }
     for (size_t i = 0; i < merged; i++) {
         int at = bpe->round[i].at;
-        consider(bpe, bpe->previous[at]);
-        consider(bpe, at);
+        push_candidate(bpe, bpe->previous[at]);
+        push_candidate(bpe, at);
     }
 }
 
-static void give_pieces(const Bpe *bpe, StrView word, BpePiece piece, void *context) {
+static void emit_pieces(const Bpe *bpe, StrView word, BpePiece piece, void *context) {
     for (int at = 0; at != NONE; at = bpe->next[at]) {
         size_t end = bpe->next[at] == NONE ? word.length : bpe->start[bpe->next[at]];
         piece(context, (StrView){word.data + bpe->start[at], end - bpe->start[at]});
@@ -231,16 +231,16 @@ void bpe_apply(Bpe *bpe, StrView word, BpePiece piece, void *context) {
     if (word.length == 0) return;
     size_t count = split_units(bpe, word);
     bpe->heap_count = 0;
-    for (size_t i = 0; i + 1 < count; i++) consider(bpe, (int)i);
+    for (size_t i = 0; i + 1 < count; i++) push_candidate(bpe, (int)i);
     while (bpe->heap_count > 0) merge_round(bpe);
-    give_pieces(bpe, word, piece, context);
+    emit_pieces(bpe, word, piece, context);
 }
 
-/* One round: all pairs that are not passed over; those of lowest rank are merged. False if there is none. */
+/* One round: drops pairs at random and merges the ones of lowest rank. False if none is left. */
 static bool merge_some(Bpe *bpe, double p, Rng *rng) {
     bpe->heap_count = 0;
     for (int at = 0; at != NONE; at = bpe->next[at])
-        if (rank_at(bpe, at) != NONE && rng_uniform(rng) >= p) consider(bpe, at);
+        if (rank_at(bpe, at) != NONE && rng_uniform(rng) >= p) push_candidate(bpe, at);
     if (bpe->heap_count == 0) return false;
     merge_round(bpe);
     return true;
@@ -250,7 +250,7 @@ void bpe_apply_dropout(Bpe *bpe, StrView word, double p, Rng *rng, BpePiece piec
     if (word.length == 0) return;
     split_units(bpe, word);
     while (merge_some(bpe, p, rng)) continue;
-    give_pieces(bpe, word, piece, context);
+    emit_pieces(bpe, word, piece, context);
 }
 
 bool bpe_split(const Bpe *bpe, StrView piece, StrView *left, StrView *right) {
@@ -276,13 +276,13 @@ void bpe_write(const Bpe *bpe, StrBuf *out) {
     }
 }
 
-/* Two fields with one plain space between them; a field may contain any other character. */
+/* A line has two fields with one plain space between them; a field may contain any other character. */
 Status bpe_add_line(Bpe *bpe, StrView line, const char *name, long number) {
     StrView rest = line, left = {0}, right = {0}, extra;
-    bool two = sv_next(&rest, ' ', &left) && sv_next(&rest, ' ', &right) && !sv_next(&rest, ' ', &extra);
-    bool broken =
+    bool has_two = sv_next(&rest, ' ', &left) && sv_next(&rest, ' ', &right) && !sv_next(&rest, ' ', &extra);
+    bool has_line_end =
         line.length > 0 && (memchr(line.data, '\n', line.length) || memchr(line.data, '\r', line.length));
-    if (!two || broken || left.length == 0 || right.length == 0) {
+    if (!has_two || has_line_end || left.length == 0 || right.length == 0) {
         status_fail(STATUS_DATA, "'%s', line %ld: not two symbols separated by one space", name, number);
         return status_hint(STATUS_DATA,
                            "merge lists have one 'left right' a line, as subword-nmt writes them");
@@ -320,11 +320,11 @@ static Status read_merges(Bpe *bpe, StrView text, const char *name) {
     return STATUS_OK;
 }
 
-Status bpe_read(Bpe **bpe, StrView text, const char *name, BpeMarker fallback) {
+Status bpe_read(Bpe **bpe, StrView text, const char *name, BpeMarker default_marker) {
     *bpe = NULL;
     if (!utf8_valid(text) || (text.length > 0 && memchr(text.data, 0, text.length)))
         return status_fail(STATUS_DATA, "'%s' is not a merge list: invalid UTF-8 or a NUL byte", name);
-    Bpe *result = bpe_new(fallback);
+    Bpe *result = bpe_new(default_marker);
     Status status = read_merges(result, text, name);
     if (status == STATUS_OK)
         *bpe = result;

@@ -1,10 +1,10 @@
 /* bpe_learn.c - see bpe_learn.h.
  *
- * Pair counts are kept up to date instead of being counted again after each merge: a pair knows the words it
- * occurs in, and a heap holds the pairs by count. A symbol is made by one merge alone: wherever its text was
- * not cut through, the same merges were made inside. So a pair appears with the symbol that it has, and from
- * then on becomes rarer; its one entry in the heap may be out of date on the high side only, and is put right
- * when it comes to the top.
+ * Pair counts are updated after each merge instead of being counted again: a pair lists the words that
+ * contain it, and a heap orders the pairs by count. Only one merge makes a symbol, because the same merges
+ * apply inside of all its occurrences. So a pair appears together with its newer symbol, and its count only
+ * falls after that. Its entry in the heap may be too high, never too low, and is corrected when it comes to
+ * the top.
  */
 #include "text/bpe_learn.h"
 
@@ -17,7 +17,7 @@
 typedef struct {
     int left, right;
     int64_t count;
-    int *words; /* words it occurs in, or has occurred in */
+    int *words; /* words that contain it, or did so once */
     size_t word_count, word_capacity;
 } Pair;
 
@@ -32,12 +32,12 @@ typedef struct {
     size_t cell_count, cell_capacity;
     size_t *start;   /* [words] into cells */
     int *length;     /* [words] */
-    int64_t *weight; /* [words] how often it occurs */
+    int64_t *weight; /* [words] count of the word */
 
     BigramMap index; /* symbols -> pair */
     Pair *pairs;
     size_t pair_count, pair_capacity;
-    size_t queued; /* so many of them came into the heap */
+    size_t queued; /* pairs[0..queued) entered the heap */
     Entry *heap;
     size_t heap_count, heap_capacity;
 } Learner;
@@ -76,7 +76,7 @@ static Entry heap_pop(Learner *learner) {
     return top;
 }
 
-/* Add `change` to the count of a pair; `word` is added to its words if given. */
+/* Adds `change` to the count of a pair, and `word` to its words unless it is negative. */
 static void count_pair(Learner *learner, int left, int right, int64_t change, int word) {
     int at = *bigram_slot(&learner->index, left, right, (int)learner->pair_count);
     if ((size_t)at == learner->pair_count) {
@@ -90,7 +90,7 @@ static void count_pair(Learner *learner, int left, int right, int64_t change, in
     pair->words[pair->word_count++] = word;
 }
 
-/* Pairs that are new, once all words are counted or merged: only then are their counts whole. */
+/* Pushes new pairs. Their counts are complete only after all words are counted or merged. */
 static void queue_new(Learner *learner) {
     for (; learner->queued < learner->pair_count; learner->queued++) heap_push(learner, (int)learner->queued);
 }
@@ -98,7 +98,7 @@ static void queue_new(Learner *learner) {
 static void add_word(Learner *learner, int word, StrView text, int64_t count, BpeMarker marker) {
     learner->start[word] = learner->cell_count;
     learner->weight[word] = count;
-    if (text.length > BPE_LEARN_LONGEST) return; /* no word of any language; merging it would take for ever */
+    if (text.length > BPE_LEARN_LONGEST) return; /* not a word, and slow to merge */
     for (size_t position = 0; position < text.length;) {
         size_t length = bpe_unit(marker, text, position);
         int known = (int)hashmap_count(learner->symbols);
@@ -136,33 +136,33 @@ static void learner_end(Learner *learner) {
     mem_free(learner->heap);
 }
 
-/* Merge left+right into `made` throughout one word and bring the counts of its pairs up to date. */
-static void merge_in_word(Learner *learner, int word, int left, int right, int made) {
+/* Replaces left and right by `merged` throughout a word, and updates the counts of its pairs. */
+static void merge_in_word(Learner *learner, int word, int left, int right, int merged) {
     int *cells = learner->cells + learner->start[word];
-    int length = learner->length[word], kept = 0;
+    int length = learner->length[word], new_length = 0;
     int64_t weight = learner->weight[word];
-    bool found = false;
-    for (int i = 0; i + 1 < length && !found; i++) found = cells[i] == left && cells[i + 1] == right;
-    if (!found) return;
+    bool has_pair = false;
+    for (int i = 0; i + 1 < length && !has_pair; i++) has_pair = cells[i] == left && cells[i + 1] == right;
+    if (!has_pair) return;
     for (int i = 0; i + 1 < length; i++) count_pair(learner, cells[i], cells[i + 1], -weight, -1);
-    for (int i = 0; i < length; kept++) {
+    for (int i = 0; i < length; new_length++) {
         bool here = i + 1 < length && cells[i] == left && cells[i + 1] == right;
-        cells[kept] = here ? made : cells[i];
+        cells[new_length] = here ? merged : cells[i];
         i += here ? 2 : 1;
     }
-    learner->length[word] = kept;
-    for (int i = 0; i + 1 < kept; i++) {
-        bool fresh = cells[i] == made || cells[i + 1] == made;
-        count_pair(learner, cells[i], cells[i + 1], weight, fresh ? word : -1);
+    learner->length[word] = new_length;
+    for (int i = 0; i + 1 < new_length; i++) {
+        bool is_new = cells[i] == merged || cells[i + 1] == merged;
+        count_pair(learner, cells[i], cells[i + 1], weight, is_new ? word : -1);
     }
 }
 
-static void merge_pair(Learner *learner, int best, int made) {
+static void merge_pair(Learner *learner, int best, int merged) {
     Pair pair = learner->pairs[best]; /* a copy: the array may move */
     learner->pairs[best].words = NULL;
     learner->pairs[best].word_count = learner->pairs[best].word_capacity = 0;
     for (size_t i = 0; i < pair.word_count; i++)
-        merge_in_word(learner, pair.words[i], pair.left, pair.right, made);
+        merge_in_word(learner, pair.words[i], pair.left, pair.right, merged);
     mem_free(pair.words);
     queue_new(learner);
 }
@@ -172,7 +172,7 @@ static int best_pair(Learner *learner, int min_count) {
     while (learner->heap_count > 0) {
         Entry top = heap_pop(learner);
         const Pair *pair = &learner->pairs[top.pair];
-        if (top.count != pair->count) { /* out of date: put it back where it belongs */
+        if (top.count != pair->count) { /* the count fell: push it again */
             if (pair->count >= min_count) heap_push(learner, top.pair);
             continue;
         }
@@ -200,9 +200,9 @@ Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count
         strbuf_add(&joined, left);
         strbuf_add(&joined, right);
         int known = (int)hashmap_count(learner.symbols);
-        int made = (int)*hashmap_slot(learner.symbols, strbuf_view(&joined), known);
-        assert(made == known);
-        merge_pair(&learner, best, made);
+        int merged = (int)*hashmap_slot(learner.symbols, strbuf_view(&joined), known);
+        assert(merged == known);
+        merge_pair(&learner, best, merged);
     }
     strbuf_free(&joined);
     learner_end(&learner);

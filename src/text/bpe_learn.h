@@ -8,10 +8,10 @@
 #include "base/progress_line.h"
 #include "text/bpe.h"
 
-enum { BPE_LEARN_LONGEST = 1000 }; /* longer words (bytes) take no part */
+enum { BPE_LEARN_LONGEST = 1000 }; /* bytes; longer words are ignored */
 
-/* `words`: pre-tokens with their markers and their counts. Stops when no pair occurs `min_count` times.
- * `progress`: the share of the merges; may be NULL. */
+/* `words`: pre-tokens with their markers, and their counts. Stops when no pair occurs `min_count` times.
+ * `progress` may be NULL. */
 Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count, ProgressLine *progress);
 
 #endif

@@ -16,8 +16,8 @@ static const char CODES[] = "aa ab ae af ak am an ar as av ay az ba be bg bh bi 
                             "tt tw ty ug uk ur uz ve vi "
                             "vo wa wo xh yi yo za zh zu ";
 
-/* What a file is likely to call the larger languages: English names first, because the first one is shown,
- * then ISO 639-2 and 639-3, as Tatoeba has them. */
+/* Names of the larger languages in files: English names first, because language_name returns the first one,
+ * then ISO 639-2 and 639-3, as in Tatoeba. */
 static const char *const NAMES[][2] = {
     {"source", "source"}, {"src", "source"},    {"target", "target"}, {"tgt", "target"},
     {"trg", "target"},    {"arabic", "ar"},     {"bulgarian", "bg"},  {"catalan", "ca"},
@@ -57,7 +57,7 @@ static bool equal_ignoring_case(StrView a, StrView b) {
     return true;
 }
 
-/* "en" and "EN", not "He": that is a word. */
+/* "en" and "EN", but not "He", which is a word. */
 static StrView find_code(StrView name) {
     bool first_upper = name.data[0] >= 'A' && name.data[0] <= 'Z',
          second_upper = name.data[1] >= 'A' && name.data[1] <= 'Z';
@@ -67,7 +67,7 @@ static StrView find_code(StrView name) {
     return (StrView){0};
 }
 
-/* "en" of "en-US", "zh" of "zh_Hans"; empty where no such part follows a code. */
+/* "en" of "en-US", "zh" of "zh_Hans"; empty if no region or script follows a code. */
 static StrView without_region(StrView name) {
     size_t end = 2;
     if (name.length < 5 || name.length > 7 || (name.data[2] != '-' && name.data[2] != '_'))
@@ -106,11 +106,11 @@ bool languages_differ(StrView source, StrView target, StrView a, StrView b) {
 }
 
 Status languages_split(const char *value, StrView *source, StrView *target) {
-    const char *between = strpbrk(value, ":,") ? ":," : "-";
-    size_t length = strcspn(value, between);
+    const char *separators = strpbrk(value, ":,") ? ":," : "-";
+    size_t length = strcspn(value, separators);
     *source = (StrView){value, length};
     *target = sv(value + length + (value[length] != 0));
-    if (source->length && target->length && !strpbrk(target->data, between) &&
+    if (source->length && target->length && !strpbrk(target->data, separators) &&
         !language_same(*source, *target))
         return STATUS_OK;
     return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value),

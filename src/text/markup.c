@@ -1,4 +1,4 @@
-/* markup.c - scan for marks, find pairs with a stack, join what makes one mark, copy what is left. */
+/* markup.c - scans for marks, finds pairs with a stack, joins marks, and copies the text between them. */
 #include "text/markup.h"
 
 #include <string.h>
@@ -10,12 +10,12 @@
 enum {
     LONGEST_NAME = 64,   /* bytes, of placeholders and entities */
     LONGEST_UNIT = 3,    /* letters: %dms, %dmin */
-    DEEPEST_PAIR = 64,   /* of tags that are open, the first ones become single */
+    DEEPEST_PAIR = 64,   /* with more open tags, the first ones become single */
     MOST_PRECISION = 12, /* bytes of flags, width and precision: %-08.3f */
 };
 
-/* Elements that browsers lay out as blocks, lines or cells, and those of the head that have text. Names that
- * other formats give to tags inside of a sentence, such as <link>, are left out. */
+/* Elements that browsers lay out as blocks, lines or cells, and elements with text in the head. Not included
+ * are names that other formats use inside of sentences, such as <link>. */
 static const char *const BLOCKS[] = {
     "address",  "article",  "aside",      "blockquote", "body",    "br",    "caption",   "center",
     "col",      "colgroup", "dd",         "details",    "dialog",  "dir",   "div",       "dl",
@@ -25,16 +25,17 @@ static const char *const BLOCKS[] = {
     "noframes", "noscript", "ol",         "optgroup",   "option",  "p",     "plaintext", "pre",
     "search",   "section",  "select",     "summary",    "table",   "tbody", "td",        "tfoot",
     "th",       "thead",    "title",      "tr",         "ul",      "xmp"};
-/* Tags that nothing closes, in other formats neither, and those that the next of their name closes. */
+/* Tags without a closing tag, also in other formats; and tags closed implicitly by the next one of their
+ * name. */
 static const char *const VOIDS[] = {"br", "col", "embed", "hr", "img", "input", "wbr"};
 static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th", "tr"};
-/* Elements whose content is no text, nor are there tags in it. */
+/* Elements whose content is neither text nor tags. */
 static const char *const RAW[] = {"script", "style"};
 enum { RAW_COUNT = sizeof RAW / sizeof *RAW };
 
-/* ---- how long is the mark at text.data[at]? 0: there is none ----
+/* ---- length of the mark at text.data[at]; 0: there is none ----
  *
- * Tags and comments are as long as they like: pictures stand in attributes (src="data:..."). */
+ * Tags and comments have no length limit, because attributes can contain pictures (src="data:..."). */
 
 static char byte_at(StrView text, size_t at) { return at < text.length ? text.data[at] : '\0'; }
 
@@ -60,8 +61,8 @@ static bool is_doctype(StrView text, size_t at) {
     return text.length - at > START && equals((StrView){text.data + at, START}, "<!doctype");
 }
 
-/* All of them take time in proportion to the text, however many < there are: outside of quotes the next one
- * is the end, so that of all that reach a place one is outside, one in " and one in ' at most. */
+/* Linear time for the whole text, even with many "<": outside of quotes a tag ends at the next "<", so at
+ * most three scans reach any position (outside of quotes, in " and in '). */
 static size_t tag_length(StrView text, size_t at) {
     size_t i = at + 1;
     if (byte_at(text, i) == '/' || is_doctype(text, at)) i++;
@@ -90,7 +91,7 @@ static size_t entity_length(StrView text, size_t at) {
     return i > name && byte_at(text, i) == ';' ? i + 1 - at : 0;
 }
 
-/* {name}, {{ name }}: behind what may stand before it. */
+/* {name}, {{ name }} */
 static size_t brace_length(StrView text, size_t at) {
     size_t i = at + 1;
     bool twice = byte_at(text, i) == '{';
@@ -108,8 +109,9 @@ static bool is_percentage(StrView text, size_t at) {
     return at > 0 && is_digit(text.data[at - 1]);
 }
 
-/* A conversion of printf; a space is no flag here: "100 % sure" is text. With a name or an argument's number
- * it is one whatever follows; else what follows may be a unit (%dms), but no word (%discount). */
+/* A conversion of printf. A space is not a flag here: "100 % sure" is text. A conversion with a name or the
+ * number of an argument can be followed by any text, others by a unit (%dms), but not by a word
+ * (%discount). */
 static size_t percent_length(StrView text, size_t at) {
     size_t i = at + 1;
     if (byte_at(text, i) == '%') return 2;
@@ -128,7 +130,7 @@ static size_t percent_length(StrView text, size_t at) {
     return unit > LONGEST_UNIT || (unit > 0 && is_percentage(text, at)) ? 0 : length;
 }
 
-/* ---- what tags say ---- */
+/* ---- tags ---- */
 
 /* Empty for comments, placeholders and entities. */
 static StrView tag_name(StrView tag) {
@@ -148,7 +150,7 @@ static MarkKind mark_kind(StrView text) {
     return text.data[1] == '/' ? MARK_CLOSE : MARK_OPEN;
 }
 
-/* Cut the next attribute off `rest`, what is left of a tag behind its name; false if there is none. */
+/* Cuts the next attribute off `rest`, the tag after its name; false if there is none. */
 static bool next_attribute(StrView *rest, StrView *name, StrView *value) {
     size_t i = 0;
     while (is_blank(byte_at(*rest, i)) || byte_at(*rest, i) == '/') i++;
@@ -168,11 +170,11 @@ static bool next_attribute(StrView *rest, StrView *name, StrView *value) {
     return name->length > 0 || has_value;
 }
 
-/* Does this opening tag say that its element stays as it is? */
+/* Does this opening tag exclude its element from translation? */
 static bool is_untranslatable(StrView tag) {
     StrView start = tag_name(tag), name, value, word;
-    const char *behind = start.data + start.length;
-    StrView rest = {behind, (size_t)(tag.data + tag.length - behind)};
+    const char *end_of_name = start.data + start.length;
+    StrView rest = {end_of_name, (size_t)(tag.data + tag.length - end_of_name)};
     while (next_attribute(&rest, &name, &value)) {
         if (equals(name, "translate") && equals(value, "no")) return true;
         while (equals(name, "class") && sv_next_word(&value, &word))
@@ -186,7 +188,7 @@ static bool is_untranslatable(StrView tag) {
 typedef struct {
     StrView text;
     Markup *markup;
-    bool without_end[RAW_COUNT], comment_without_end; /* from here on the text does not close it */
+    bool without_end[RAW_COUNT], comment_without_end; /* the rest of the text has no closing tag */
     bool in_pre;
 } Scan;
 
@@ -197,7 +199,7 @@ static void add_mark(Scan *scan, size_t at, size_t length, MarkKind kind, bool b
         (Mark){.text = {scan->text.data + at, length}, .kind = kind, .block = block, .partner = -1};
 }
 
-/* 0: nothing ends it. */
+/* 0: the comment has no end. */
 static size_t comment_length(Scan *scan, size_t at) {
     StrView text = scan->text;
     for (size_t i = at + 4; i + 2 < text.length && !scan->comment_without_end; i++)
@@ -228,7 +230,7 @@ static size_t mark_length(Scan *scan, size_t at) {
     }
 }
 
-/* Length from `at` up to and with the tag that closes RAW[raw]; 0: there is none. */
+/* Length from `at` to the end of the tag that closes RAW[raw]; 0: there is none. */
 static size_t raw_length(Scan *scan, size_t at, int raw) {
     StrView text = scan->text;
     for (size_t i = at; i + 1 < text.length && !scan->without_end[raw]; i++) {
@@ -241,7 +243,7 @@ static size_t raw_length(Scan *scan, size_t at, int raw) {
     return 0;
 }
 
-/* The mark at `at`; returns behind it, or `at` if there is none. */
+/* Adds the mark at `at`; returns its end, or `at` if there is none. */
 static size_t scan_mark(Scan *scan, size_t at) {
     size_t length = mark_length(scan, at);
     if (length == 0) return at;
@@ -266,7 +268,7 @@ static void scan_marks(Scan *scan) {
 
 /* ---- pairs ---- */
 
-/* How many of the open tags stay open where another one of those that need not be closed begins. */
+/* The number of tags that stay open when a tag begins that closes others implicitly. */
 static int close_implied(const Markup *markup, const int *open, int depth, StrView tag) {
     for (int at = depth - 1; at >= 0; at--) {
         StrView other = markup->items[open[at]].text;
@@ -276,7 +278,8 @@ static int close_implied(const Markup *markup, const int *open, int depth, StrVi
     return depth;
 }
 
-/* Find the partners of opening and closing tags, of blocks too or only between them. */
+/* Finds the partners of opening and closing tags: with `blocks` of all tags, otherwise between blocks
+ * only. */
 static void find_partners(Markup *markup, bool blocks) {
     int open[DEEPEST_PAIR], depth = 0;
     for (int m = 0; m < markup->count; m++) {
@@ -303,7 +306,7 @@ static void find_partners(Markup *markup, bool blocks) {
 
 static const char *mark_end(const Mark *mark) { return mark->text.data + mark->text.length; }
 
-/* Elements that are not to be translated become one mark, and tags without a partner singles. */
+/* Elements that must not be translated become one mark, tags without a partner singles. */
 static void join_untranslatable(Markup *markup) {
     int count = 0;
     for (int m = 0; m < markup->count; m++) {
@@ -325,13 +328,13 @@ static bool is_blank_between(const char *start, const char *end) {
     return unicode_is_blank((StrView){start, (size_t)(end - start)});
 }
 
-/* By how much the depth changes at a mark, from left to right. */
+/* The change of the depth at a mark, from left to right. */
 static int depth_step(const Mark *mark) {
     if (mark->partner < 0) return 0;
     return mark->kind == MARK_OPEN ? 1 : -1;
 }
 
-/* From items[0..count) the last ones join a break that begins at `at`: returns the first of them. */
+/* The first of items[0..count) that belongs to a break beginning at `at`; `count` if there is none. */
 static int first_of_break(const Mark *items, int count, const char *at) {
     int first = count;
     for (int i = count - 1, depth = 0; i >= 0 && is_blank_between(mark_end(&items[i]), at); i--) {
@@ -342,7 +345,7 @@ static int first_of_break(const Mark *items, int count, const char *at) {
     return first;
 }
 
-/* The last mark that joins the break at mark m. */
+/* The last mark that belongs to the break at mark m. */
 static int last_of_break(const Markup *markup, int m) {
     const Mark *items = markup->items;
     int last = m;
@@ -355,7 +358,7 @@ static int last_of_break(const Markup *markup, int m) {
 }
 
 static void join_breaks(Markup *markup) {
-    StrView sound = strbuf_view(&markup->sound);
+    StrView text = strbuf_view(&markup->repaired);
     Mark *items = markup->items;
     int count = 0;
     for (int m = 0; m < markup->count; m++) {
@@ -364,11 +367,11 @@ static void join_breaks(Markup *markup) {
             int first = first_of_break(items, count, mark.text.data);
             m = last_of_break(markup, m);
             const char *start = first < count ? items[first].text.data : mark.text.data;
-            size_t from = unicode_trim_end((StrView){sound.data, (size_t)(start - sound.data)}).length;
-            size_t to = (size_t)(mark_end(&items[m]) - sound.data);
-            for (size_t next = to; next < sound.length; to = next)
-                if (!unicode_is_space(utf8_next(sound, &next))) break;
-            mark.text = (StrView){sound.data + from, to - from};
+            size_t from = unicode_trim_end((StrView){text.data, (size_t)(start - text.data)}).length;
+            size_t to = (size_t)(mark_end(&items[m]) - text.data);
+            for (size_t next = to; next < text.length; to = next)
+                if (!unicode_is_space(utf8_next(text, &next))) break;
+            mark.text = (StrView){text.data + from, to - from};
             mark.kind = MARK_BREAK;
             count = first;
         }
@@ -381,8 +384,8 @@ static void join_breaks(Markup *markup) {
 
 typedef struct {
     Markup *markup;
-    bool space;    /* what stands before is white space, or nothing */
-    Mark *pending; /* a single that nothing but tags of pairs followed yet */
+    bool space;    /* the text so far is empty or ends in white space */
+    Mark *pending; /* a single without text after it so far */
 } Copy;
 
 static void copy_text(Copy *copy, StrView text) {
@@ -401,7 +404,7 @@ static void copy_text(Copy *copy, StrView text) {
 
 static void copy_break(Copy *copy, const Mark *mark) {
     Markup *markup = copy->markup;
-    bool last = mark_end(mark) == markup->sound.data + markup->sound.length;
+    bool last = mark_end(mark) == markup->repaired.data + markup->repaired.length;
     if (copy->pending) copy->pending->space_after = true;
     copy->pending = NULL;
     copy->space = true;
@@ -419,7 +422,7 @@ static void copy_mark(Copy *copy, Mark *mark) {
 
 static void copy_plain(Markup *markup) {
     Copy copy = {.markup = markup, .space = true};
-    const char *from = strbuf_text(&markup->sound), *end = from + markup->sound.length;
+    const char *from = strbuf_text(&markup->repaired), *end = from + markup->repaired.length;
     for (int m = 0; m < markup->count; m++) {
         Mark *mark = &markup->items[m];
         copy_text(&copy, (StrView){from, (size_t)(mark->text.data - from)});
@@ -431,8 +434,8 @@ static void copy_plain(Markup *markup) {
 }
 
 void markup_find(StrView text, Markup *markup) {
-    utf8_repair(text, &markup->sound);
-    scan_marks(&(Scan){.text = {strbuf_text(&markup->sound), markup->sound.length}, .markup = markup});
+    utf8_repair(text, &markup->repaired);
+    scan_marks(&(Scan){.text = {strbuf_text(&markup->repaired), markup->repaired.length}, .markup = markup});
     find_partners(markup, true);
     join_untranslatable(markup);
     find_partners(markup, false);
@@ -442,7 +445,7 @@ void markup_find(StrView text, Markup *markup) {
 }
 
 void markup_free(Markup *markup) {
-    strbuf_free(&markup->sound);
+    strbuf_free(&markup->repaired);
     strbuf_free(&markup->plain);
     mem_free(markup->items);
     *markup = (Markup){0};

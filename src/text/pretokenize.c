@@ -8,31 +8,31 @@
 enum { ZERO_WIDTH_NON_JOINER = 0x200C, ZERO_WIDTH_JOINER = 0x200D, VISIBLE_SPACE = 0x2581 };
 
 typedef struct {
-    StrBuf token; /* being built */
+    StrBuf token; /* so far */
     TokenSink sink;
     void *context;
-} Cutter;
+} Splitter;
 
-static void cut(Cutter *cutter) {
-    if (cutter->token.length == 0) return;
-    cutter->sink(cutter->context, strbuf_view(&cutter->token));
-    strbuf_clear(&cutter->token);
+static void end_token(Splitter *splitter) {
+    if (splitter->token.length == 0) return;
+    splitter->sink(splitter->context, strbuf_view(&splitter->token));
+    strbuf_clear(&splitter->token);
 }
 
 void tokenize_words(StrView text, TokenSink sink, void *context) {
-    Cutter cutter = {.sink = sink, .context = context};
+    Splitter splitter = {.sink = sink, .context = context};
     for (size_t position = 0; position < text.length;) {
         size_t start = position;
         int c = utf8_next(text, &position);
         if (unicode_is_space(c)) {
-            cut(&cutter);
+            end_token(&splitter);
             continue;
         }
-        if (c == ',' || c == '.' || c == '!' || c == '?') cut(&cutter);
-        strbuf_add(&cutter.token, (StrView){text.data + start, position - start});
+        if (c == ',' || c == '.' || c == '!' || c == '?') end_token(&splitter);
+        strbuf_add(&splitter.token, (StrView){text.data + start, position - start});
     }
-    cut(&cutter);
-    strbuf_free(&cutter.token);
+    end_token(&splitter);
+    strbuf_free(&splitter.token);
 }
 
 static bool is_apostrophe(int c) { return c == '\'' || c == 0x2019; }
@@ -42,8 +42,8 @@ static bool letter_follows(StrView text, size_t position) {
 }
 
 void tokenize_runs(StrView text, TokenSink sink, void *context) {
-    Cutter cutter = {.sink = sink, .context = context};
-    CharClass run = CHAR_OTHER; /* class of the run in cutter.token */
+    Splitter splitter = {.sink = sink, .context = context};
+    CharClass run = CHAR_OTHER; /* class of the run in splitter.token */
     bool marker = true;         /* the next run follows a space */
     for (size_t position = 0; position < text.length;) {
         size_t start = position;
@@ -51,42 +51,42 @@ void tokenize_runs(StrView text, TokenSink sink, void *context) {
         CharClass class = unicode_class(c);
         StrView bytes = c == VISIBLE_SPACE ? SV("_") : (StrView){text.data + start, position - start};
         if (class == CHAR_SPACE) {
-            cut(&cutter);
+            end_token(&splitter);
             marker = true;
             continue;
         }
-        bool inside = cutter.token.length > 0;
+        bool inside = splitter.token.length > 0;
         if (class == CHAR_MARK || c == ZERO_WIDTH_JOINER || c == ZERO_WIDTH_NON_JOINER)
             class = inside ? run : CHAR_OTHER;
         if (inside && class != run) {
             bool elision = run == CHAR_LETTER && is_apostrophe(c) && letter_follows(text, position);
-            if (elision) strbuf_add(&cutter.token, bytes);
-            cut(&cutter);
+            if (elision) strbuf_add(&splitter.token, bytes);
+            end_token(&splitter);
             if (elision) continue;
         }
-        if (cutter.token.length == 0) {
-            if (marker) strbuf_add(&cutter.token, SV(BPE_SPACE));
+        if (splitter.token.length == 0) {
+            if (marker) strbuf_add(&splitter.token, SV(BPE_SPACE));
             marker = false;
             run = class;
         }
-        strbuf_add(&cutter.token, bytes);
+        strbuf_add(&splitter.token, bytes);
     }
-    cut(&cutter);
-    strbuf_free(&cutter.token);
+    end_token(&splitter);
+    strbuf_free(&splitter.token);
 }
 
 void tokenize_spaced(StrView text, TokenSink sink, void *context) {
-    Cutter cutter = {.sink = sink, .context = context};
+    Splitter splitter = {.sink = sink, .context = context};
     for (size_t position = 0;;) {
         size_t start = position;
         bool space = position == text.length || unicode_class(utf8_next(text, &position)) == CHAR_SPACE;
         if (!space) {
-            strbuf_add(&cutter.token, (StrView){text.data + start, position - start});
+            strbuf_add(&splitter.token, (StrView){text.data + start, position - start});
             continue;
         }
-        if (cutter.token.length > 0) strbuf_add(&cutter.token, SV(BPE_WORD_END));
-        cut(&cutter);
+        if (splitter.token.length > 0) strbuf_add(&splitter.token, SV(BPE_WORD_END));
+        end_token(&splitter);
         if (start == text.length) break;
     }
-    strbuf_free(&cutter.token);
+    strbuf_free(&splitter.token);
 }

@@ -1,32 +1,33 @@
-/* punctuation.h - marks that end sentences and clauses in many scripts, and what closes behind them.
+/* punctuation.h - marks that end sentences and clauses in many scripts, and closing quotes and brackets.
  *
- * Marks that stand inside of words, as the Armenian ! and ? do, are none of them; nor are those that are part
- * of words in some languages (U+00B7).
+ * Not included are marks inside of words, such as the Armenian ! and ?, and marks that are part of words in
+ * some languages (U+00B7).
  */
 #ifndef TEXT_PUNCTUATION_H
 #define TEXT_PUNCTUATION_H
 
 #include <stdbool.h>
 
-/* From weak to strong: of several marks behind each other the strongest counts. Wide marks need no space
- * behind them. */
+/* From weak to strong: the strongest of several consecutive marks counts. Wide marks need no space after
+ * them. */
 typedef enum {
     PUNCTUATION_NONE,
     PUNCTUATION_CLAUSE, /* , ; : */
     PUNCTUATION_STOP,
     PUNCTUATION_ELLIPSIS,
-    PUNCTUATION_END, /* ! ? and stops that end nothing but sentences */
+    PUNCTUATION_END, /* ! ? and full stops that only end sentences */
     PUNCTUATION_WIDE_STOP,
     PUNCTUATION_WIDE_END,
 } Punctuation;
 
 Punctuation punctuation_of(int c);
-/* Does a part of text without spaces end behind this mark, a wide , . ! or their likes? */
+/* Is this a wide mark (such as a wide , . or !), after which text continues without a space? */
 bool punctuation_is_wide(int c);
-/* Directly behind an end mark, does this character belong to what ends there, as quotes and brackets do? Some
- * quotes close in one language and open in another: behind wide marks they open. */
+/* Is this a quote or bracket that closes a sentence directly after its end mark? Some quotes close in one
+ * language and open in another; after wide marks they open. */
 bool punctuation_is_closing(int c, bool wide);
-/* Is this a full-width . , or : between digits, as in 3.5, 1,000 and 12:30? Nothing ends there. */
+/* Is this a full-width . , or : between digits, as in 3.5, 1,000 and 12:30? It does not end a sentence or
+ * clause. */
 bool punctuation_is_in_number(int before, int c, int after);
 
 #endif

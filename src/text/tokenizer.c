@@ -9,9 +9,9 @@
 #include "text/tokenizer_parts.h"
 
 enum {
-    CACHED_WORDS = 100000, /* when there are more, the cache starts afresh */
+    CACHED_WORDS = 100000, /* with more of them the cache is emptied */
     CACHED_IDS = 1000000,
-    CACHED_WORD_BYTES = 100, /* longer words are not worth keeping */
+    CACHED_WORD_BYTES = 100, /* longer words are not cached */
 };
 
 void id_list_add(IdList *list, int id) {
@@ -50,7 +50,7 @@ void tokenizer_free(Tokenizer *tokenizer) {
     if (!tokenizer || --tokenizer->references > 0) return;
     if (!tokenizer->is_view) vocab_free(tokenizer->vocab);
     bpe_free(tokenizer->bpe);
-    if (tokenizer->known) hashmap_free(tokenizer->known);
+    if (tokenizer->cached) hashmap_free(tokenizer->cached);
     id_list_free(&tokenizer->pool);
     strbuf_free(&tokenizer->repaired);
     strbuf_free(&tokenizer->normal);
@@ -94,7 +94,7 @@ typedef struct {
 
 static int known_id(const Tokenizer *tokenizer, StrView token) {
     int id = vocab_id(tokenizer->vocab, token);
-    return id < VOCAB_SPECIALS ? VOCAB_UNK : id; /* text that spells a special token is just unknown text */
+    return id < VOCAB_SPECIALS ? VOCAB_UNK : id; /* text such as "</s>" is unknown text */
 }
 
 static void encode_id(Encoder *encoder, int id, StrView text) {
@@ -102,7 +102,7 @@ static void encode_id(Encoder *encoder, int id, StrView text) {
     if (id == VOCAB_UNK && encoder->unknown) strlist_add(encoder->unknown, text);
 }
 
-/* A piece that is not in the vocabulary is taken apart again: only single characters can be unknown. */
+/* A piece outside the vocabulary is split again: only single characters can be unknown. */
 static void encode_piece(void *context, StrView piece) {
     Encoder *encoder = context;
     StrView left, right;
@@ -115,24 +115,24 @@ static void encode_piece(void *context, StrView piece) {
     }
 }
 
-/* Ids from the cache; false if they do not say all that is wanted. */
-static bool encode_known(Encoder *encoder, const int *ids, int count) {
+/* Appends ids from the cache; false if the caller needs the texts of unknown tokens, which are not there. */
+static bool encode_cached(Encoder *encoder, const int *ids, int count) {
     for (int i = 0; i < count && encoder->unknown; i++)
         if (ids[i] == VOCAB_UNK) return false;
     for (int i = 0; i < count; i++) id_list_add(encoder->ids, ids[i]);
     return true;
 }
 
-static void remember(Tokenizer *tokenizer, StrView token, const int *ids, size_t count) {
+static void cache_ids(Tokenizer *tokenizer, StrView token, const int *ids, size_t count) {
     if (token.length > CACHED_WORD_BYTES) return;
-    if (tokenizer->known &&
-        (hashmap_count(tokenizer->known) >= CACHED_WORDS || tokenizer->pool.count >= CACHED_IDS)) {
-        hashmap_free(tokenizer->known);
-        tokenizer->known = NULL;
+    if (tokenizer->cached &&
+        (hashmap_count(tokenizer->cached) >= CACHED_WORDS || tokenizer->pool.count >= CACHED_IDS)) {
+        hashmap_free(tokenizer->cached);
+        tokenizer->cached = NULL;
         tokenizer->pool.count = 0;
     }
-    if (!tokenizer->known) tokenizer->known = hashmap_new();
-    hashmap_set(tokenizer->known, token, (int)tokenizer->pool.count);
+    if (!tokenizer->cached) tokenizer->cached = hashmap_new();
+    hashmap_set(tokenizer->cached, token, (int)tokenizer->pool.count);
     id_list_add(&tokenizer->pool, (int)count);
     for (size_t i = 0; i < count; i++) id_list_add(&tokenizer->pool, ids[i]);
 }
@@ -148,11 +148,11 @@ static void encode_token(void *context, StrView token) {
         bpe_apply_dropout(tokenizer->bpe, token, encoder->dropout, encoder->rng, encode_piece, encoder);
         return;
     }
-    int at = tokenizer->known ? (int)hashmap_get(tokenizer->known, token, -1) : -1;
-    if (at >= 0 && encode_known(encoder, tokenizer->pool.ids + at + 1, tokenizer->pool.ids[at])) return;
+    int at = tokenizer->cached ? (int)hashmap_get(tokenizer->cached, token, -1) : -1;
+    if (at >= 0 && encode_cached(encoder, tokenizer->pool.ids + at + 1, tokenizer->pool.ids[at])) return;
     size_t before = encoder->ids->count;
     bpe_apply(tokenizer->bpe, token, encode_piece, encoder);
-    if (at < 0) remember(tokenizer, token, encoder->ids->ids + before, encoder->ids->count - before);
+    if (at < 0) cache_ids(tokenizer, token, encoder->ids->ids + before, encoder->ids->count - before);
 }
 
 void tokenizer_encode_spelled(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown) {
@@ -179,7 +179,7 @@ static void add_space(StrBuf *line, size_t start) {
     if (line->length > start && line->data[line->length - 1] != ' ') strbuf_add_char(line, ' ');
 }
 
-/* Copy a piece, turning markers into spaces. */
+/* Appends a piece with markers as spaces. */
 static void add_prefixed(StrView piece, StrBuf *line, size_t start) {
     StrView space = SV(BPE_SPACE);
     while (piece.length > 0) {
@@ -200,12 +200,12 @@ void tokenizer_decode(const Tokenizer *tokenizer, const int *ids, size_t count, 
 
 void tokenizer_decode_spelled(const Tokenizer *tokenizer, const int *ids, size_t count,
                               const StrList *unknown, StrBuf *line) {
-    size_t start = line->length, spelled = 0;
+    size_t start = line->length, used = 0;
     StrView end = SV(BPE_WORD_END);
     for (size_t i = 0; i < count && ids[i] != VOCAB_EOS; i++) {
         if (ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS) continue;
         StrView token = vocab_token(tokenizer->vocab, ids[i]);
-        if (ids[i] == VOCAB_UNK && unknown && spelled < unknown->count) token = sv(unknown->items[spelled++]);
+        if (ids[i] == VOCAB_UNK && unknown && used < unknown->count) token = sv(unknown->items[used++]);
         if (tokenizer->kind == TOKENIZER_WORD) {
             strbuf_add(line, token);
             add_space(line, start);
@@ -221,7 +221,7 @@ void tokenizer_decode_spelled(const Tokenizer *tokenizer, const int *ids, size_t
     if (line->length > start && line->data[line->length - 1] == ' ') line->data[--line->length] = '\0';
 }
 
-void unknown_pass(StrList *unknown, const int *ids, int count) {
+void unknown_skip(StrList *unknown, const int *ids, int count) {
     for (int i = 0; i < count && unknown->count > 0; i++) {
         if (ids[i] != VOCAB_UNK) continue;
         unknown->items++;
@@ -229,7 +229,7 @@ void unknown_pass(StrList *unknown, const int *ids, int count) {
     }
 }
 
-/* `first`: it is the first of the sentence, or the one before it ended a word. */
+/* `first`: the token is the first of the sentence, or the token before it ends a word. */
 static bool starts_word(const Tokenizer *tokenizer, int id, bool first) {
     if (first || id == VOCAB_PAD || id == VOCAB_BOS || id == VOCAB_EOS) return true;
     if (tokenizer->kind == TOKENIZER_WORD) return true;
@@ -238,7 +238,7 @@ static bool starts_word(const Tokenizer *tokenizer, int id, bool first) {
 
 int tokenizer_words(const Tokenizer *tokenizer, const int *ids, size_t count, int *word) {
     int words = 0;
-    bool ended = true; /* the piece before was the last of its word */
+    bool ended = true; /* the piece before is the last of its word */
     for (size_t i = 0; i < count; i++) {
         if (starts_word(tokenizer, ids[i], ended)) words++;
         word[i] = words - 1;
@@ -268,8 +268,8 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(
  *     {"tokenizer": "bpe", "normalize": "nfc", "lowercase": false, "marker": "prefix",
  *      "merges": ["t h", "th e", ...], "vocab": ["the", ...]}
  *
- * "marker" and "merges" are there for bpe only. Any other key, type or value is refused: the object may come
- * from a file that nobody checked. */
+ * Only bpe has "marker" and "merges". Any other key, type or value is an error, because the object may come
+ * from an untrusted file. */
 
 static void write_choice(StrBuf *out, const char *key, const char *choices, int index) {
     strbuf_format(out, "\"%s\":", key);
@@ -333,10 +333,10 @@ static Status get_choice(const Json *object, const char *key, const char *choice
 static Status check_keys(const Json *object) {
     static const char *const known[] = {"tokenizer", "normalize", "lowercase", "marker", "merges", "vocab"};
     for (const Json *member = json_first(object); member; member = json_after(member)) {
-        bool found = false;
+        bool is_known = false;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            found |= strcmp(json_key(member), known[i]) == 0;
-        if (!found) return status_fail(STATUS_DATA, "tokenizer: unknown key '%.40s'", json_key(member));
+            is_known |= strcmp(json_key(member), known[i]) == 0;
+        if (!is_known) return status_fail(STATUS_DATA, "tokenizer: unknown key '%.40s'", json_key(member));
     }
     return STATUS_OK;
 }

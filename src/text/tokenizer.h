@@ -1,17 +1,18 @@
-/* tokenizer.h - from a line of raw text to token ids, and back: one language's side of a model.
+/* tokenizer.h - from a line of raw text to token ids and back, for one language of a model.
  *
- * encode: repair UTF-8 -> normal form, case -> tokenizer (pretokenize.h) -> ids.  decode is its inverse.
- *   word  the textbook's: no-break spaces become spaces, lower case by option, a space before , . ! ? when
- *         none is there, split at spaces; words seen less than min_count times are <unk>; decode joins them
- *   bpe   text is cut into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space
- *         carries the marker) or at spaces (BPE_SUFFIX); merges make pieces of these; decode is exact
+ * encode: repair UTF-8 -> normal form, case -> pre-tokens (pretokenize.h) -> ids.  decode is its inverse.
+ *   word  as in the textbook: no-break spaces become spaces, lower case by option, a space is inserted before
+ *         , . ! ? and text is split at spaces; words seen less than min_count times are <unk>; decode joins
+ *         them
+ *   bpe   text is split into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space
+ *         has the marker) or at spaces (BPE_SUFFIX); merges make pieces of these; decode is exact
  *
- * Exact   bpe: decode(encode(x)) is x in its normal form, where white space counts as one space between words
- *         (none at the ends), no-break spaces are kept, U+2581 becomes "_" (BPE_PREFIX), and characters that
- *         were not seen often enough in learning are <unk>. A piece that is not in the vocabulary is taken
- *         apart again, so nothing but single characters can be <unk>. Text that spells "<unk>", "</s>" ...
- *         never gets the id of that token
- * Owner   with a joint vocabulary both sides are the same object: use tokenizer_retain / tokenizer_free
+ * Exact   bpe: decode(encode(x)) is x in its normal form, with one space between words and none at the ends.
+ *         No-break spaces stay. U+2581 becomes "_" (BPE_PREFIX). Characters seen less than min_count times in
+ *         learning are <unk>. A piece outside the vocabulary is split again, so that only single characters
+ *         can be <unk>. Text such as "<unk>" or "</s>" never gets the id of that token
+ * Owner   reference counted (tokenizer_retain, tokenizer_free): a joint vocabulary is one object for both
+ *         sides
  * Threads encoding uses a cache: one thread at a time per tokenizer, others take views; decoding is read-only
  */
 #ifndef TEXT_TOKENIZER_H
@@ -35,10 +36,10 @@ typedef struct {
     int bpe_merges;  /* merges to learn (per side, or for both together if joint) */
     int bpe_marker;  /* BpeMarker */
     bool joint;      /* one vocabulary and one merge list for both languages */
-    int min_count;   /* words seen less often become <unk>; pieces seen less often are split further */
-    int max_vocab;   /* with the four special tokens; 0 = no limit */
+    int min_count;   /* rarer words become <unk>; rarer pieces are split further */
+    int max_vocab;   /* tokens, including the four special ones; 0 = no limit */
     char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
-    bool keep_parts; /* pieces that are always merged further are in the vocabulary too: for BPE-dropout */
+    bool all_pieces; /* pieces that are always merged further are in the vocabulary, too: for BPE-dropout */
 } TextOptions;
 
 typedef struct {
@@ -50,11 +51,11 @@ void id_list_free(IdList *list);
 
 typedef struct Tokenizer Tokenizer;
 
-/* Learn merges and vocabulary: begin, count words, whose text is needed no more after that, and finish. A
- * tokenizer that was begun cuts text, and so do its views; nothing else yet. */
+/* Learns merges and vocabulary in three steps: begin; count the words of each line; finish. Before `finish`,
+ * a tokenizer and its views can only count. */
 Status tokenizer_begin(Tokenizer **tokenizer, const TextOptions *options);
 void tokenizer_count(Tokenizer *tokenizer, StrView line, HashMap *words);
-/* Words may be in any order; STATUS_DATA if there are none. `progress`: of the merges; may be NULL. */
+/* Words may be in any order; STATUS_DATA if there are none. `progress` of the merges may be NULL. */
 Status tokenizer_finish(Tokenizer *tokenizer, const TextOptions *options, const HashMap *words,
                         ProgressLine *progress);
 Tokenizer *tokenizer_retain(Tokenizer *tokenizer);
@@ -63,29 +64,29 @@ void tokenizer_free(Tokenizer *tokenizer);
 Tokenizer *tokenizer_view(const Tokenizer *tokenizer);
 
 const Vocab *tokenizer_vocab(const Tokenizer *tokenizer);
-/* Does the last piece of a word say that it is (BPE_SUFFIX)? Only <unk> does not. */
+/* Does the last piece of a word have a marker (BPE_SUFFIX)? <unk> never has one. */
 bool tokenizer_marks_ends(const Tokenizer *tokenizer);
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids); /* appends; no <s> or </s> */
-/* The same with BPE-dropout of probability `p` (bpe.h). */
+/* tokenizer_encode with BPE-dropout of probability `p` (bpe.h). */
 void tokenizer_encode_dropout(Tokenizer *tokenizer, StrView line, double p, Rng *rng, IdList *ids);
 void tokenizer_decode(const Tokenizer *tokenizer, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
-/* The same with what <unk> stands for: encoding appends the text of each token that is VOCAB_UNK to `unknown`
- * (in the normal form, markers included), decoding puts it back in that order, as far as it goes. `unknown`
- * may be NULL. */
+/* The same with the texts of <unk>: encoding appends the text of each VOCAB_UNK (in normal form, with
+ * markers) to `unknown`; decoding inserts them in this order, and "<unk>" after the last. `unknown` may be
+ * NULL. */
 void tokenizer_encode_spelled(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown);
 void tokenizer_decode_spelled(const Tokenizer *tokenizer, const int *ids, size_t count,
                               const StrList *unknown, StrBuf *line);
-/* `unknown`, a view of a list, begins behind the texts of the <unk>s in `ids` from now on. */
-void unknown_pass(StrList *unknown, const int *ids, int count);
-/* For merging pieces into words (those between spaces): word[i] is the number of the word that ids[i] belongs
- * to, from 0; returns the number of words. </s> is a word of its own. */
+/* Advances `unknown`, a view of a list, past the texts of the <unk>s in `ids`. */
+void unknown_skip(StrList *unknown, const int *ids, int count);
+/* The words (between spaces) of pieces: word[i] [count] is the number of the word of ids[i], from 0; returns
+ * the number of words. </s> is a word of its own. */
 int tokenizer_words(const Tokenizer *tokenizer, const int *ids, size_t count, int *word);
-/* The token as the vocabulary has it, markers and no-break spaces too; controls become U+FFFD. */
+/* The token of the vocabulary, with markers and no-break spaces; control characters become U+FFFD. */
 void tokenizer_label(const Tokenizer *tokenizer, int id, StrBuf *label);
 void tokenizer_label_unknown(const char *unknown, StrBuf *label);
 
-/* Everything needed to do the same elsewhere, as one JSON object; merges included. */
+/* The whole tokenizer, with its merges, as a JSON object. */
 void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out);
 Status tokenizer_read_json(Tokenizer **tokenizer, StrView text);
 /* The merge list in subword-nmt's format; false for the word tokenizer. */

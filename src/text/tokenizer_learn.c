@@ -1,8 +1,8 @@
 /* tokenizer_learn.c - merges and vocabulary from text.
  *
- * The text is read once: after that everything needed is in the counts of its distinct pre-tokens.
- * The vocabulary of a bpe tokenizer has all characters seen min_count times, and the pieces that the training
- * text is really cut into. A piece seen less often is dissolved into the two it was merged from.
+ * The text is read once, to count its distinct pre-tokens. The vocabulary of a bpe tokenizer has all
+ * characters seen min_count times, and all pieces of the training text seen min_count times. Rarer pieces
+ * are split into the two that they were merged from.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "text/bpe_learn.h"
 #include "text/tokenizer_parts.h"
 
-enum { RAREST_PAIR = 2 }; /* as subword-nmt: a pair seen once is not worth a merge */
+enum { RAREST_PAIR = 2 }; /* as in subword-nmt: a pair seen once is not merged */
 
 static void add_count(HashMap *counts, StrView key, int64_t count) { *hashmap_slot(counts, key, 0) += count; }
 
@@ -27,7 +27,7 @@ void tokenizer_count(Tokenizer *tokenizer, StrView line, HashMap *words) {
 typedef struct {
     StrView token;
     int64_t count;
-    bool basic; /* a single character: the last to go when max_vocab is small */
+    bool basic; /* a single character: removed last if max_vocab is small */
 } Entry;
 
 typedef struct {
@@ -53,10 +53,10 @@ static void add_entry(EntryList *list, StrView token, int64_t count, bool basic)
 }
 
 static Vocab *make_vocab(EntryList *list, int max_vocab) {
-    size_t room = max_vocab > VOCAB_SPECIALS ? (size_t)(max_vocab - VOCAB_SPECIALS) : 0;
-    if (max_vocab > 0 && list->count > room) {
+    size_t limit = max_vocab > VOCAB_SPECIALS ? (size_t)(max_vocab - VOCAB_SPECIALS) : 0;
+    if (max_vocab > 0 && list->count > limit) {
         qsort(list->entries, list->count, sizeof *list->entries, by_need);
-        list->count = room;
+        list->count = limit;
     }
     if (list->count > 0) qsort(list->entries, list->count, sizeof *list->entries, by_count);
     Vocab *vocab = vocab_new();
@@ -73,7 +73,7 @@ static Vocab *word_vocab(const HashMap *words, const TextOptions *options) {
     return make_vocab(&list, options->max_vocab);
 }
 
-/* How often each character occurs, wherever it stands in a word. */
+/* The count of each character at all positions of words. */
 static HashMap *count_characters(const HashMap *words, BpeMarker marker) {
     HashMap *characters = hashmap_new();
     for (size_t i = 0; i < hashmap_count(words); i++) {
@@ -98,24 +98,26 @@ static void count_piece(void *context, StrView piece) {
     add_count(counter->pieces, piece, counter->count);
 }
 
-/* The count of each piece that is seen less than `below` times passes down to the two that it was merged
- * from, and is its own no more unless `kept`. Last merge first, so that those are judged after it. */
-static void pass_down(const Bpe *bpe, HashMap *pieces, int below, bool kept) {
-    StrBuf made = {0};
+/* Adds the count of each piece seen less than `min_count` times to the two pieces that it was merged from;
+ * the piece itself keeps it only with `keep_count`. The last merge comes first, so that the two are examined
+ * later. */
+static void split_rare_pieces(const Bpe *bpe, HashMap *pieces, int min_count, bool keep_count) {
+    StrBuf piece = {0};
     for (size_t rank = bpe_count(bpe); rank-- > 0;) {
         StrView left, right;
         bpe_merge(bpe, rank, &left, &right);
-        strbuf_clear(&made);
-        strbuf_add(&made, left);
-        strbuf_add(&made, right);
-        int64_t count = hashmap_get(pieces, strbuf_view(&made), 0);
+        strbuf_clear(&piece);
+        strbuf_add(&piece, left);
+        strbuf_add(&piece, right);
+        int64_t count = hashmap_get(pieces, strbuf_view(&piece), 0);
         StrView first, second;
-        if (count == 0 || count >= below || !bpe_split(bpe, strbuf_view(&made), &first, &second)) continue;
-        if (!kept) hashmap_set(pieces, strbuf_view(&made), 0);
+        if (count == 0 || count >= min_count || !bpe_split(bpe, strbuf_view(&piece), &first, &second))
+            continue;
+        if (!keep_count) hashmap_set(pieces, strbuf_view(&piece), 0);
         add_count(pieces, first, count);
         add_count(pieces, second, count);
     }
-    strbuf_free(&made);
+    strbuf_free(&piece);
 }
 
 static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *options) {
@@ -126,10 +128,11 @@ static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *optio
         counter.count = hashmap_value(words, i);
         bpe_apply(bpe, hashmap_key(words, i), count_piece, &counter);
     }
-    pass_down(bpe, counter.pieces, options->min_count, false);
-    if (options->keep_parts) pass_down(bpe, counter.pieces, INT_MAX, true);
+    split_rare_pieces(bpe, counter.pieces, options->min_count, false);
+    if (options->all_pieces) split_rare_pieces(bpe, counter.pieces, INT_MAX, true);
 
-    /* Every frequent character gets a place, at the end of a word too: only unseen characters are unknown. */
+    /* All frequent characters are in the vocabulary, as the last of a word, too: only rare ones are
+ * unknown. */
     HashMap *basic = hashmap_new();
     StrBuf final = {0};
     for (size_t i = 0; i < hashmap_count(characters); i++) {
@@ -161,12 +164,12 @@ static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *optio
     return vocab;
 }
 
-/* ---- the whole ---- */
+/* ---- learning ---- */
 
-static Status read_codes(Bpe **bpe, const char *path, BpeMarker fallback) {
+static Status read_codes(Bpe **bpe, const char *path, BpeMarker default_marker) {
     StrBuf content = {0};
     Status status = file_read_text(path, FILE_TEXT_BYTES, &content);
-    if (status == STATUS_OK) status = bpe_read(bpe, strbuf_view(&content), path, fallback);
+    if (status == STATUS_OK) status = bpe_read(bpe, strbuf_view(&content), path, default_marker);
     strbuf_free(&content);
     return status;
 }
@@ -176,7 +179,7 @@ static bool has_codes(const TextOptions *options) { return options->bpe_codes &&
 Status tokenizer_begin(Tokenizer **tokenizer, const TextOptions *options) {
     Bpe *bpe = NULL;
     *tokenizer = NULL;
-    if (options->tokenizer == TOKENIZER_BPE) { /* its marker decides where text is cut */
+    if (options->tokenizer == TOKENIZER_BPE) { /* the marker decides where text is split */
         BpeMarker marker = (BpeMarker)options->bpe_marker;
         if (has_codes(options))
             TRY(read_codes(&bpe, options->bpe_codes, marker));

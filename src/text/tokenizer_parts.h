@@ -1,4 +1,4 @@
-/* tokenizer_parts.h - what tokenizer.c and tokenizer_learn.c share; for nobody else. */
+/* tokenizer_parts.h - private to tokenizer.c and tokenizer_learn.c. */
 #ifndef TEXT_TOKENIZER_PARTS_H
 #define TEXT_TOKENIZER_PARTS_H
 
@@ -15,20 +15,20 @@ struct Tokenizer {
     bool lowercase;
     Vocab *vocab;
     Bpe *bpe;     /* NULL for TOKENIZER_WORD */
-    bool is_view; /* the vocabulary is another one's */
+    bool is_view; /* the vocabulary belongs to another tokenizer */
 
-    /* Cache of pre-tokens: `known` maps to a position in `pool`, where a count stands and then the ids. */
-    HashMap *known;
+    /* Cache of pre-tokens: `cached` maps to a position in `pool`, with the number of ids and then the ids. */
+    HashMap *cached;
     IdList pool;
     StrBuf repaired, normal; /* scratch */
 };
 
-Tokenizer *tokenizer_new(void); /* nothing but zeros and one reference */
+Tokenizer *tokenizer_new(void); /* zeroed, with one reference */
 
-/* Repair, normalize and cut one line; `sink` gets pre-tokens (with markers) or words. */
+/* Repairs, normalizes and splits a line; `sink` gets pre-tokens (with markers) or words. */
 void tokenizer_cut(Tokenizer *tokenizer, StrView line, TokenSink sink, void *context);
 
-/* Is this text the spelling of a special token? Such text is never given the id of that token. */
+/* Is this text the spelling of a special token? Such text never gets the id of that token. */
 bool tokenizer_is_special(StrView token);
 
 #endif

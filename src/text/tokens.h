@@ -1,6 +1,6 @@
-/* tokens.h - a tokenized sentence: what goes from corpora and translators down to models.
+/* tokens.h - a tokenized sentence, the input of models.
  *
- * Owner   a view: who made it says where the ids live
+ * Owner   a view; the function that returns it documents the owner of the ids
  */
 #ifndef TEXT_TOKENS_H
 #define TEXT_TOKENS_H
@@ -10,7 +10,7 @@ typedef struct {
     int length;
 } Tokens;
 
-/* For decoders that write from right to left. */
+/* Reverses the order, for right-to-left decoders. */
 static inline void tokens_turn(int *ids, int length) {
     for (int i = 0, j = length - 1; i < j; i++, j--) {
         int id = ids[i];

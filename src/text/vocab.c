@@ -1,4 +1,4 @@
-/* vocab.c - see vocab.h. A hash map that remembers the order of insertion is all a vocabulary is. */
+/* vocab.c - see vocab.h. The ids are the order of insertion into the hash map. */
 #include "text/vocab.h"
 
 #include <assert.h>
@@ -53,7 +53,7 @@ void vocab_write_json(const Vocab *vocab, StrBuf *out) {
     strbuf_add_char(out, ']');
 }
 
-/* A token with a line break in it would let a model file break "one line in, one line out". */
+/* Tokens with line breaks would break "one line in, one line out". */
 static bool has_space(StrView token) {
     for (size_t i = 0; i < token.length; i++)
         if (char_is_space(token.data[i])) return true;

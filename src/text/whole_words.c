@@ -1,15 +1,15 @@
-/* whole_words.c - words by the classes of their characters. */
+/* whole_words.c - finds words by the classes of their characters. */
 #include "text/whole_words.h"
 
 #include <string.h>
 #include "base/utf8.h"
 
 void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf *out) {
-    StrBuf sound = {0}, normal = {0};
+    StrBuf repaired = {0}, normal = {0};
     size_t before = out->length;
     bool space = false;
-    utf8_repair(text, &sound);
-    unicode_normalize(strbuf_view(&sound), form, lowercase, &normal);
+    utf8_repair(text, &repaired);
+    unicode_normalize(strbuf_view(&repaired), form, lowercase, &normal);
     StrView rest = strbuf_view(&normal);
     for (size_t at = 0, end = 0; at < rest.length; at = end) {
         bool is_space = unicode_class(utf8_next(rest, &end)) == CHAR_SPACE;
@@ -17,7 +17,7 @@ void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf 
         if (!is_space) strbuf_add(out, (StrView){rest.data + at, end - at});
         space = is_space;
     }
-    strbuf_free(&sound);
+    strbuf_free(&repaired);
     strbuf_free(&normal);
 }
 
@@ -35,7 +35,7 @@ static bool is_word_character(int c) {
     return (class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_DIGIT) && !text_is_unspaced(c);
 }
 
-/* Does a word begin or end at `at`, or nothing that is a word stand there? */
+/* Is there no word that continues across `at`? */
 static bool is_word_edge(StrView text, size_t at) {
     if (at == 0 || at == text.length) return true;
     size_t before = utf8_before(text, at), after = at;

@@ -1,16 +1,16 @@
-/* whole_words.h - where the words of a glossary stand in a text. */
+/* whole_words.h - finds whole words in a text, for glossaries and constraints. */
 #ifndef TEXT_WHOLE_WORDS_H
 #define TEXT_WHOLE_WORDS_H
 
 #include "base/strview.h"
 #include "base/unicode.h"
 
-/* Append the text as tokens make it: repaired, in normal form, one space for each run of white space, none at
- * the ends. Only such texts are compared. */
+/* Appends the text as the tokenizer normalizes it: repaired, in normal form, one space for each run of white
+ * space, none at the ends. The functions below expect such texts. */
 void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf *out);
 /* Is this a character of a script that puts no spaces between words, such as Chinese, Japanese or Thai? */
 bool text_is_unspaced(int c);
-/* Does the text contain these words? Not as a part of longer ones, except in scripts without spaces. */
+/* Does the text contain these words? Parts of longer words do not count, except in scripts without spaces. */
 bool text_has_words(StrView text, StrView words);
 /* Are these bytes of the text whole words? */
 bool text_words_at(StrView text, size_t at, size_t length);

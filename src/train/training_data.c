@@ -32,7 +32,7 @@ static Status check_files(const DataOptions *data) {
 /* Pieces that a merge may be left out of are in the vocabulary, and texts are kept to be cut anew. */
 static TextOptions text_options(const Config *config) {
     TextOptions text = config->text;
-    text.keep_parts = config->train.bpe_dropout_source > 0 || config->train.bpe_dropout_target > 0;
+    text.all_pieces = config->train.bpe_dropout_source > 0 || config->train.bpe_dropout_target > 0;
     return text;
 }
 
@@ -46,7 +46,7 @@ Status training_data_learn(TrainingData *d, const Config *config, Workers *worke
 
 Status training_data_read(TrainingData *d, const Config *config, Workers *workers) {
     const DataOptions *data = &config->data;
-    bool keep_text = text_options(config).keep_parts;
+    bool keep_text = text_options(config).all_pieces;
     TRY(corpus_read(&d->train, &data->train, data, d->source, d->target, true, keep_text, workers));
     return corpus_read(&d->valid, validation_files(data), data, d->source, d->target, false, true, workers);
 }

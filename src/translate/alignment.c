@@ -41,7 +41,7 @@ static Side side_make(const Tokenizer *tokenizer, const int *ids, const int *wor
     for (int first = 0, next; first < count; first = next) {
         next = first + side.size[side.unit[first]];
         side.labels[side.unit[first]] = unit_label(tokenizer, ids, first, next, level, &rest);
-        unknown_pass(&rest, ids + first, next - first);
+        unknown_skip(&rest, ids + first, next - first);
     }
     if (end) side.labels[side.units - 1] = mem_strdup("</s>");
     return side;

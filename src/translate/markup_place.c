@@ -83,7 +83,7 @@ static void find_unit_texts(Placement *p, const Tokenizer *target, const int *un
         StrBuf label = {0};
         for (end = first; end < item->length && unit[end] == unit[first];) end++;
         tokenizer_decode_spelled(target, item->ids + first, (size_t)(end - first), &unknown, &label);
-        unknown_pass(&unknown, item->ids + first, end - first);
+        unknown_skip(&unknown, item->ids + first, end - first);
         size_t blank = leading_space(strbuf_view(&label), 0), length = label.length - blank;
         if (length > 0) at = leading_space(text, at);
         p->text[unit[first]].start = at;

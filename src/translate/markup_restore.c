@@ -154,7 +154,7 @@ static void write_order(const Restoration *r, StrBuf *out) {
 void markup_restore(const Markup *markup, const Translation *translation, int rank, Tokenizer *source,
                     const Tokenizer *target, StrBuf *out) {
     if (translation->chunks == 0) {
-        strbuf_add(out, strbuf_view(&markup->sound));
+        strbuf_add(out, strbuf_view(&markup->repaired));
         return;
     }
     Restoration r = {.markup = markup, .item = &translation->items[rank]};

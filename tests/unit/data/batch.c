@@ -1,4 +1,4 @@
-/* batch.c - batches of an epoch: every pair once, the stated size, alike in length, decided by seed and
+/* batch.c - batches of an epoch: each pair once, the size, similar lengths, the same for the same seed and
  * epoch. */
 #include <setjmp.h>
 #include <stdarg.h>

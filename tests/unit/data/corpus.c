@@ -1,4 +1,4 @@
-/* corpus.c - pairs as ids: filters, kept text, checksum; learning both sides from files. */
+/* corpus.c - pairs as ids: filters, raw text, checksum; learning both sides from files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -279,7 +279,7 @@ static void test_retokenize(void **state) {
     TextOptions text = {.tokenizer = TOKENIZER_BPE,
                         .normalize = NORMALIZE_NFC,
                         .bpe_merges = 40,
-                        .keep_parts = true,
+                        .all_pieces = true,
                         .min_count = 1};
     Tokenizer *source, *target;
     learn(&text, &options, &source, &target);

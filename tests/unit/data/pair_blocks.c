@@ -166,7 +166,7 @@ static void test_order(void **state) {
     workers_free(workers);
 }
 
-/* Limits that end inside a block, at its end and behind it. */
+/* Limits inside of a block, at its end and after it. */
 static void test_limits(void **state) {
     (void)state;
     DataOptions data = data_options();

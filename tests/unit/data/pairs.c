@@ -132,7 +132,7 @@ static void test_columns(void **state) {
         pair_reader_close(reader);
         WRITE("words.tsv", "Nr\tWort\tmot\n8\ttwo\tdeux\n9\tthree\ttrois\n");
         reader = open_pairs(&options, fixture_path("words.tsv"), NULL);
-        assert_int_equal(read_all(reader, &out), STATUS_DATA); /* ids below names that nobody here knows */
+        assert_int_equal(read_all(reader, &out), STATUS_DATA); /* ids below a header in unknown words */
         assert_non_null(strstr(status_message(), "has 3 columns, and in line 2 the fr side is the number 8"));
         pair_reader_close(reader);
         reader = open_pairs(&options, fixture_path("words.tsv"), NULL);
@@ -296,7 +296,7 @@ static char *long_line(size_t source, size_t target, size_t *length) {
     return line;
 }
 
-/* Quotes around a field whose own stand twice are a spreadsheet's; they are told, and stay. */
+/* Quoted fields with doubled quotes come from a spreadsheet. They are reported and not changed. */
 static void test_quoted(void **state) {
     (void)state;
     static const char *const FINE[] = {"\"So.\"",        "\"a\" and \"b\"", "\"\"",
@@ -362,7 +362,7 @@ static void test_two_files(void **state) {
         "dropped 1 pair with an empty side (t.{}: line 2)\nremoved the carriage return from 1 line (t.{})\n");
     pair_reader_close(reader);
     options.source = "fr", options.target = "en";
-    /* Both files have something to tell, which is told once. */
+    /* Both files have an issue, which is reported once. */
     write_two("one\r\n", "un\r\n");
     reader = open_pairs(&options, fixture_path("t.{}"), NULL);
     check_reader(reader, "un=one;", "removed the carriage return from 2 lines (t.{})\n");
@@ -446,7 +446,7 @@ static void test_share(void **state) {
     pair_reader_close(reader);
 }
 
-/* What is known of a file as a whole is told of what was read, too. */
+/* Issues of a file as a whole are reported for a file that is read in part, too. */
 static void test_limit_report(void **state) {
     (void)state;
     DataOptions options = english_french();

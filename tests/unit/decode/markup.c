@@ -342,7 +342,7 @@ static void test_between_breaks(void **state) {
         }
         restore_plain(translator, model, strbuf_view(&text), &got);
         markup_find(strbuf_view(&text), &markup);
-        const char *start = strbuf_text(&markup.sound), *end = start + markup.sound.length;
+        const char *start = strbuf_text(&markup.repaired), *end = start + markup.repaired.length;
         for (int m = 0; m < markup.count; m++) {
             StrView mark = markup.items[m].text;
             if (markup.items[m].kind != MARK_BREAK) continue;

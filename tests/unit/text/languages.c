@@ -29,7 +29,7 @@ static void test_languages(void **state) {
         assert_int_equal(languages_split(NOT_TWO[i], &from, &to), STATUS_USAGE);
     assert_false(language_same(SV("hello"), SV("world"))); /* neither is a language */
     assert_true(sv_equal(language_name(SV("en")), SV("english")));
-    assert_true(sv_equal(language_name(SV("af")), SV("af"))); /* one whose name nobody asked for */
+    assert_true(sv_equal(language_name(SV("af")), SV("af"))); /* a code without a name */
 }
 
 int main(void) {

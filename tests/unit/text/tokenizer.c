@@ -100,7 +100,7 @@ static void test_max_vocab(void **state) {
     tokenizer_free(tokenizer);
     tokenizer_free(unlimited);
 
-    options = PREFIX; /* characters are kept as long as there is room */
+    options = PREFIX; /* single characters are removed last */
     Tokenizer *all = fixture_learn(&options, SMALL);
     int full = vocab_size(tokenizer_vocab(all));
     options.max_vocab = full - 5;
@@ -421,10 +421,10 @@ static void test_spelled(void **state) {
             tokenizer_decode_spelled(tokenizer, ids.ids, ids.count, &two, &line);
             assert_true(sv_ends(strbuf_view(&line), SV("\xD1\x8F the <unk>")) ||
                         (kind == 2 && sv_ends(strbuf_view(&line), SV("<unk>"))));
-            unknown_pass(&rest, ids.ids, (int)ids.count - 1);
+            unknown_skip(&rest, ids.ids, (int)ids.count - 1);
             assert_int_equal(rest.count, 1);
             assert_ptr_equal(rest.items, unknown.items + 2);
-            unknown_pass(&two, ids.ids, (int)ids.count); /* more than there are */
+            unknown_skip(&two, ids.ids, (int)ids.count); /* more than there are */
             assert_int_equal(two.count, 0);
             strlist_free(&unknown);
             strbuf_free(&line);
@@ -731,7 +731,7 @@ static void test_sharing(void **state) {
     tokenizer_free(NULL);
 }
 
-/* More pieces of words than are kept: each word is split as it was before. */
+/* More words than the cache holds: each word is split as before. */
 static void words_are_forgotten_in_time(void **state) {
     (void)state;
     Tokenizer *tokenizer = fixture_learn(&PREFIX, SMALL);
