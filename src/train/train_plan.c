@@ -1,4 +1,4 @@
-/* train_plan.c - see train_plan.h. */
+/* train_plan.c - files, languages and sizes of a training. */
 #include "train/train_plan.h"
 
 #include <string.h>
@@ -42,28 +42,28 @@ Status train_plan_files(const TrainPlan *plan) {
     return STATUS_OK;
 }
 
-/* ---- going on ------------------------------------------------------------------------------------------ */
+/* ---- resuming ------------------------------------------------------------------------------------------ */
 
-/* Only what the user says anew ends a run. */
+/* A resumed run ends where this command line says, not where the saved run did. */
 static bool ends_run(const char *key) {
     return !strcmp(key, "train.max_updates") || !strcmp(key, "train.max_minutes") ||
            !strcmp(key, "train.patience");
 }
 
-/* What was not given is as it was: the rule for sizes does not choose twice. */
+/* Options that the user did not set are those of the saved run: sizes are chosen once. */
 static Status take_saved(const TrainPlan *plan) {
     Config saved;
-    OptionTable now[6], then[6];
+    OptionTable now[6], before[6];
     Status status = checkpoint_load_config(plan->resume, &saved);
     config_tables(plan->config, now);
-    config_tables(&saved, then);
+    config_tables(&saved, before);
     for (int t = 0; now[t].rows && status == STATUS_OK; t++)
         for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
             if (options_given(plan->given, row->key) || ends_run(row->key)) continue;
-            const char *text = row->type == OPT_STRING ? *(char **)option_field(&then[t], row) : NULL;
+            const char *text = row->type == OPT_STRING ? *(char **)option_field(&before[t], row) : NULL;
             if (text) set_string(plan, row->key, sv(text));
             if (row->type != OPT_STRING && row->type != OPT_LIST)
-                option_copy(row, option_field(&now[t], row), option_field(&then[t], row));
+                option_copy(row, option_field(&now[t], row), option_field(&before[t], row));
         }
     config_free(&saved);
     return status;
@@ -81,18 +81,18 @@ static void set_languages(const TrainPlan *plan, StrView source, StrView target,
     strbuf_free(&names);
 }
 
-/* In this order, the first two columns. */
+/* Source and target are the first two columns. */
 static void set_two_languages(const TrainPlan *plan, StrView source, StrView target) {
     set_languages(plan, source, target, &(LanguageColumns){0, 1, source, target});
 }
 
-/* On one command line --languages and data.source or data.target say the same; those of a configuration give
- * way. */
+/* --languages overrides data.source and data.target of a configuration. On one command line they must be
+ * equal. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
     if (!plan->without_config || !options_given(plan->given, key) || language_same(sv(name), language))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
-    return status_hint(STATUS_USAGE, "leave out one of them");
+    return status_hint(STATUS_USAGE, "remove one of them");
 }
 
 /* The first column is the source unless the header says otherwise. */
@@ -117,12 +117,12 @@ static Status use_option(const TrainPlan *plan, StrView header) {
     return STATUS_OK;
 }
 
-/* The languages of the model to start from, empty if it does not say. */
+/* The languages of the model to start from, empty if it has no names. */
 typedef struct {
     StrBuf source, target;
 } ModelLanguages;
 
-/* A model goes on in its direction, whatever the order of the columns. */
+/* A model keeps its direction, whatever the order of the columns. */
 static void use_header(const TrainPlan *plan, const LanguageColumns *columns, const ModelLanguages *model) {
     StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
     bool swapped = language_same(columns->first_name, target) && language_same(columns->second_name, source);
@@ -133,7 +133,7 @@ static void use_header(const TrainPlan *plan, const LanguageColumns *columns, co
         set_languages(plan, columns->first_name, columns->second_name, columns);
 }
 
-/* Nobody is kept from teaching a model other languages. */
+/* Only a warning: a model may learn other languages. */
 static void compare_languages(const TrainPlan *plan, const ModelLanguages *model) {
     StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
     const DataOptions *data = &plan->config->data;
@@ -155,27 +155,27 @@ static Status use_neutral_names(const TrainPlan *plan) {
     return STATUS_OK;
 }
 
-static bool names_are_given(const TrainPlan *plan) {
+static bool names_are_set(const TrainPlan *plan) {
     return options_given(plan->given, "data.source") || options_given(plan->given, "data.target") ||
            options_given(plan->given, "data.columns");
 }
 
-static bool is_read(const TrainPlan *plan, StrView language) {
+static bool is_configured(const TrainPlan *plan, StrView language) {
     return sv_equal(language, sv(plan->config->data.source)) ||
            sv_equal(language, sv(plan->config->data.target));
 }
 
-/* data.columns alone names two languages, in this order, unless those that are read are among them. */
+/* If data.columns names two languages that differ from the configured ones, they are source and target. */
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
     if (options_given(plan->given, "data.source") || options_given(plan->given, "data.target")) return;
     if (languages_in_columns(plan->config->data.columns, two) != 2) return;
-    if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
+    if (is_configured(plan, two[0]) && is_configured(plan, two[1])) return;
     set_two_languages(plan, two[0], two[1]);
 }
 
 static Status choose_languages(const TrainPlan *plan, const ModelLanguages *model) {
-    if (!plan->languages && names_are_given(plan)) {
+    if (!plan->languages && names_are_set(plan)) {
         use_columns(plan);
         return STATUS_OK;
     }
@@ -217,14 +217,15 @@ static void choose_tokenizer(const TrainPlan *plan) {
              TOKENIZERS[tokenizer].name);
 }
 
-/* The file of merges says how words are marked: the user may have meant another one. */
+/* Warns if text.bpe_marker differs from the markers in the file of merges, which determine it. */
 static void compare_marker(const TrainPlan *plan) {
     static const char *const NAMES[] = {[BPE_PREFIX] = "prefix", [BPE_SUFFIX] = "suffix"};
     const TextOptions *text = &plan->config->text;
     Tokenizer *codes;
     if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
     if (!options_given(plan->given, "text.bpe_marker")) return;
-    if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* who reads it for good says what is wrong */
+    if (tokenizer_begin(&codes, text) != STATUS_OK)
+        return; /* the tokenizer's reader reports the error later */
     int marker = tokenizer_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
     if (text->bpe_marker != marker)
         log_warn("text.bpe_marker=%s has no effect: the merges in '%s' are of text.bpe_marker=%s",
@@ -234,8 +235,8 @@ static void compare_marker(const TrainPlan *plan) {
 
 /* ---- starting from a model ----------------------------------------------------------------------------- */
 
-/* What may differ from the model to start from: nothing of it is in the weights or the vocabulary. */
-static bool is_free(const Option *row) {
+/* Options that may differ from those of the model: they do not affect the shapes or the vocabulary. */
+static bool may_differ(const Option *row) {
     return row->type == OPT_STRING || strstr(row->key, "dropout") || !strcmp(row->key, "model.size") ||
            !strcmp(row->key, "model.embedding_scale") || !strcmp(row->key, "text.min_count") ||
            !strcmp(row->key, "text.max_vocab");
@@ -251,8 +252,8 @@ static Status check_same(const TrainPlan *plan, const Option *row, const void *n
         s = status_fail(STATUS_USAGE, "%s'%s' cannot be %s: its %s is %s, here it is %s",
                         vocabulary ? "the vocabulary of " : "", plan->init,
                         vocabulary ? "taken" : "started from", row->key, strbuf_text(&a), strbuf_text(&b));
-        status_hint(s, "leave out %s: a model brings %sits vocabulary along", row->key,
-                    vocabulary ? "" : "its sizes and ");
+        status_hint(s, "remove %s: a model has %sits own vocabulary", row->key,
+                    vocabulary ? "" : "its own sizes and ");
     }
     strbuf_free(&a);
     strbuf_free(&b);
@@ -261,19 +262,19 @@ static Status check_same(const TrainPlan *plan, const Option *row, const void *n
 
 /* Sections text and model, or text alone. */
 static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
-    Config theirs = config_view(seq2seq_config(model));
-    OptionTable now[6], then[6];
+    Config model_config = config_view(seq2seq_config(model));
+    OptionTable now[6], model_tables[6];
     config_tables(plan->config, now);
-    config_tables(&theirs, then);
+    config_tables(&model_config, model_tables);
     for (int t = 1; t <= (plan->vocabulary_only ? 1 : 2); t++)
         for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
             void *field = option_field(&now[t], row);
-            const void *other = option_field(&then[t], row);
+            const void *other = option_field(&model_tables[t], row);
             if (!options_given(plan->given, row->key) && row->type != OPT_STRING &&
                 strcmp(row->key, "model.size") != 0) {
                 option_copy(row, field, other);
                 option_give(plan->given, row);
-            } else if (!is_free(row)) {
+            } else if (!may_differ(row)) {
                 TRY(check_same(plan, row, field, other));
             }
         }
