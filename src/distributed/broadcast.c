@@ -93,7 +93,9 @@ static void take(const char **from, void *values, size_t bytes) {
     *from += bytes;
 }
 
-static void put_translation(const Hypothesis *h, StrBuf *out) {
+/* A sentence has no hypothesis if a signal stopped the search: the root gets an empty one. */
+static void put_translation(const HypothesisList *list, StrBuf *out) {
+    const Hypothesis none = {0}, *h = list->count ? &list->items[0] : &none;
     put(out, &h->length, sizeof h->length);
     put(out, &h->steps, sizeof h->steps);
     put(out, h->ids, (size_t)h->length * sizeof *h->ids);
@@ -130,7 +132,7 @@ void broadcast_gather_translations(HypothesisList *translations, int count) {
     if (size == 1) return;
     StrBuf own = {0};
     size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
-    for (int i = me; i < count && me > 0; i += size) put_translation(&translations[i].items[0], &own);
+    for (int i = me; i < count && me > 0; i += size) put_translation(&translations[i], &own);
     char *all = gather_bytes(&own, first);
     for (int r = 1; r < size && me == 0; r++) {
         const char *bytes = all + first[r];
