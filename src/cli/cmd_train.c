@@ -188,7 +188,7 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
                       .resume = command->resume ? command->run : NULL,
                       .threads = command->threads,
                       .config = config,
-                      .given = user_options};
+                      .user_options = user_options};
     Status status = group_agree(begins ? trainer_begin(&options) : STATUS_OK);
     if (status == STATUS_OK) status = group_agree(train_plan_files(&plan));
     if (status == STATUS_OK) status = ROOT_ONLY(train_plan(&plan, &init));
