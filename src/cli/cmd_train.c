@@ -29,7 +29,7 @@ typedef struct {
 
 /* clang-format off */
 static const Option COMMAND_OPTIONS[] = {
-    {.flag = "run", .common = true, FIELD(STRING, run), .fallback = "run", .arg = "DIR",
+    {.flag = "run", .common = true, FIELD(STRING, run), .default_text = "run", .arg = "DIR",
      .help = "where models, log and training state go", .group = "Run"},
     {.flag = "resume", .common = true, FIELD(BOOL, resume),
      .help = "go on with the run in DIR, bit for bit as if it had not been interrupted"},
@@ -43,17 +43,17 @@ static const Option COMMAND_OPTIONS[] = {
              "unless their first line says otherwise"},
     {.flag = "overwrite", .common = true, FIELD(BOOL, overwrite),
      .help = "start again even if DIR already holds a model"},
-    {.flag = "threads", .common = true, FIELD(INT, threads), .fallback = "0", .max = 1024,
+    {.flag = "threads", .common = true, FIELD(INT, threads), .default_text = "0", .max = 1024,
      .arg = "N", .help = "threads; 0 = one per core; does not change the result"},
     {.flag = "check-comm", FIELD(BOOL, check_comm),
      .help = "print which processes of mpirun or srun found each other and how fast they sum, and exit"},
     {.flag = "quiet", .common = true, .letter = 'q', FIELD(BOOL, quiet),
      .help = "only warnings and errors"},
-    {.flag = "dump-config", .common = true, FIELD(CHOICE, dump), .fallback = "none",
+    {.flag = "dump-config", .common = true, FIELD(CHOICE, dump), .default_text = "none",
      .choices = "none|full|minimal",
-     .bare = "full", .arg = "KIND", .help = "print the configuration as it would be used, and exit"},
-    {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .fallback = "none", .choices = "none|train|valid",
-     .bare = "train", .arg = "KIND",
+     .implied_value = "full", .arg = "KIND", .help = "print the configuration as it would be used, and exit"},
+    {.flag = "dump-pairs", FIELD(CHOICE, dump_pairs), .default_text = "none", .choices = "none|train|valid",
+     .implied_value = "train", .arg = "KIND",
      .help = "print the pairs that would be trained or validated on, such as those held out, below a line "
              "that names their languages, and exit"},
     {0}};
@@ -162,7 +162,7 @@ static Status check_command(const TrainCommand *command) {
 }
 
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
-                           const StrList *files, OptionsGiven *user_options) {
+                           const StrList *files, UserOptions *user_options) {
     TRY(check_command(command));
     if (!only_prints(command)) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
@@ -206,7 +206,7 @@ Status cmd_train(int argc, char **argv) {
     Config config = {0};
     OptionTable tables[8] = {{COMMAND_OPTIONS, &command}};
     StrList files = {0};
-    OptionsGiven user_options = {0};
+    UserOptions user_options = {0};
     HelpKind help = HELP_NONE;
     config_tables(&config, tables + 1);
     options_defaults(tables);

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/options_value.h"
-#include "bleu/tokenizers.h"
+#include "bleu/bleu_tokenizers.h"
 #include "models/modelfile.h"
 #include "text/bpe.h"
 #include "text/languages.h"
@@ -23,14 +23,14 @@ static void set_string(const TrainPlan *plan, const char *key, StrView value) {
     char *copy = mem_strndup(value.data, value.length);
     mem_free(*text);
     *text = copy;
-    option_give(plan->user_options, row);
+    user_options_add(plan->user_options, row);
 }
 
 Status train_plan_files(const TrainPlan *plan) {
     StrList *train = &plan->config->data.train;
     const StrList *files = plan->files;
     if (!files->count) return STATUS_OK;
-    bool named = options_given(plan->user_options, "data.train") && train->count > 0;
+    bool named = option_is_given(plan->user_options, "data.train") && train->count > 0;
     if (named && plan->without_config) {
         status_fail(STATUS_USAGE, "training pairs are named twice: '%s' as FILE, '%s' as data.train",
                     files->items[0], train->items[0]);
@@ -59,7 +59,7 @@ static Status take_saved(const TrainPlan *plan) {
     config_tables(&saved, before);
     for (int t = 0; now[t].rows && status == STATUS_OK; t++)
         for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
-            if (options_given(plan->user_options, row->key) || ends_run(row->key)) continue;
+            if (option_is_given(plan->user_options, row->key) || ends_run(row->key)) continue;
             const char *text = row->type == OPT_STRING ? *(char **)option_field(&before[t], row) : NULL;
             if (text) set_string(plan, row->key, sv(text));
             if (row->type != OPT_STRING && row->type != OPT_LIST)
@@ -77,7 +77,7 @@ static void set_languages(const TrainPlan *plan, StrView source, StrView target,
     languages_add_columns(columns, &names);
     set_string(plan, "data.source", source);
     set_string(plan, "data.target", target);
-    if (!options_given(plan->user_options, "data.columns"))
+    if (!option_is_given(plan->user_options, "data.columns"))
         set_string(plan, "data.columns", strbuf_view(&names));
     strbuf_free(&names);
 }
@@ -90,7 +90,8 @@ static void set_two_languages(const TrainPlan *plan, StrView source, StrView tar
 /* --languages overrides data.source and data.target of a configuration. On one command line they must be
  * equal. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
-    if (!plan->without_config || !options_given(plan->user_options, key) || language_same(sv(name), language))
+    if (!plan->without_config || !option_is_given(plan->user_options, key) ||
+        language_same(sv(name), language))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
     return status_hint(STATUS_USAGE, "remove one of them");
@@ -157,9 +158,9 @@ static Status use_neutral_names(const TrainPlan *plan) {
 }
 
 static bool names_are_set(const TrainPlan *plan) {
-    return options_given(plan->user_options, "data.source") ||
-           options_given(plan->user_options, "data.target") ||
-           options_given(plan->user_options, "data.columns");
+    return option_is_given(plan->user_options, "data.source") ||
+           option_is_given(plan->user_options, "data.target") ||
+           option_is_given(plan->user_options, "data.columns");
 }
 
 static bool is_configured(const TrainPlan *plan, StrView language) {
@@ -170,7 +171,8 @@ static bool is_configured(const TrainPlan *plan, StrView language) {
 /* If data.columns names two languages that differ from the configured ones, they are source and target. */
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
-    if (options_given(plan->user_options, "data.source") || options_given(plan->user_options, "data.target"))
+    if (option_is_given(plan->user_options, "data.source") ||
+        option_is_given(plan->user_options, "data.target"))
         return;
     if (languages_in_columns(plan->config->data.columns, two) != 2) return;
     if (is_configured(plan, two[0]) && is_configured(plan, two[1])) return;
@@ -212,7 +214,7 @@ static Status find_languages(const TrainPlan *plan, StrView provenance) {
 
 static void choose_tokenizer(const TrainPlan *plan) {
     const char *target = plan->config->data.target;
-    if (!target || options_given(plan->user_options, "train.bleu_tokenizer")) return;
+    if (!target || option_is_given(plan->user_options, "train.bleu_tokenizer")) return;
     int tokenizer = tokenizer_for(sv(target));
     if (tokenizer == 0) return;
     plan->config->train.bleu_tokenizer = tokenizer;
@@ -226,7 +228,7 @@ static void compare_marker(const TrainPlan *plan) {
     const TextOptions *text = &plan->config->text;
     Tokenizer *codes;
     if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
-    if (!options_given(plan->user_options, "text.bpe_marker")) return;
+    if (!option_is_given(plan->user_options, "text.bpe_marker")) return;
     if (tokenizer_begin(&codes, text) != STATUS_OK)
         return; /* the tokenizer's reader reports the error later */
     int marker = tokenizer_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
@@ -273,10 +275,10 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
         for (const Option *row = now[t].rows; !option_row_ends(row); row++) {
             void *field = option_field(&now[t], row);
             const void *other = option_field(&model_tables[t], row);
-            if (!options_given(plan->user_options, row->key) && row->type != OPT_STRING &&
+            if (!option_is_given(plan->user_options, row->key) && row->type != OPT_STRING &&
                 strcmp(row->key, "model.size") != 0) {
                 option_copy(row, field, other);
-                option_give(plan->user_options, row);
+                user_options_add(plan->user_options, row);
             } else if (!may_differ(row)) {
                 TRY(check_same(plan, row, field, other));
             }
@@ -289,7 +291,7 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
 static Status choose_sizes(const TrainPlan *plan) {
     Config *c = plan->config;
     bool hold_out =
-        plan->without_config && !c->data.valid.count && !options_given(plan->user_options, "data.held_out");
+        plan->without_config && !c->data.valid.count && !option_is_given(plan->user_options, "data.held_out");
     DataSize size;
     if (!c->data.train.count || (c->model.size != SIZE_AUTO && !hold_out)) return STATUS_OK;
     Workers *workers = workers_new(plan->threads ? plan->threads : workers_default_count());
@@ -310,7 +312,7 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     Config *c = plan->config;
     StrBuf provenance = {0};
     *init = NULL;
-    if (plan->without_config && !options_given(plan->user_options, "model.size")) c->model.size = SIZE_AUTO;
+    if (plan->without_config && !option_is_given(plan->user_options, "model.size")) c->model.size = SIZE_AUTO;
     Status status = STATUS_OK;
     bool saved = plan->resume && c->model.size == SIZE_AUTO;
     if (plan->init) status = modelfile_load_exact(init, plan->init, &provenance);

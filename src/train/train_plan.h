@@ -13,7 +13,7 @@ typedef struct {
     const char *resume;    /* the run directory to resume, or NULL */
     int threads;           /* 0 = one per core */
     Config *config;
-    OptionsGiven *user_options; /* keys that the user has set; the plan adds its own */
+    UserOptions *user_options; /* keys that the user has set; the plan adds its own */
 } TrainPlan;
 
 /* The files of the command line become data.train, in place of those of the configuration. */

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "kern/kern.h"
 #include "autograd/matmul.h"
-#include "config/length_limit.h"
+#include "config/auto_config.h"
 #include "data/batch.h"
 #include "distributed/broadcast.h"
 #include "distributed/comm.h"
@@ -138,8 +138,8 @@ static Status read_data(Trainer *t) {
 /* The length limit that the pairs need, or that of the run that is resumed. */
 static Status fit_lengths(Trainer *t) {
     DecodeOptions *decode = &t->options->config->decode;
-    if (!t->options->resume) length_limit_fit(decode, &t->data.train);
-    if (!t->options->resume || !length_limit_is_open(decode)) return STATUS_OK;
+    if (!t->options->resume) auto_config_fit_length(decode, &t->data.train);
+    if (!t->options->resume || !auto_config_length_is_default(decode)) return STATUS_OK;
     Config saved;
     Status status = checkpoint_load_config(t->options->dir, &saved);
     if (status == STATUS_OK) decode->max_length_factor = saved.decode.max_length_factor;
@@ -577,11 +577,11 @@ static void announce(const Trainer *t) {
     log_info("model    %s parameters (%s)", str_count((long long)seq2seq_params(t->model)->size, a),
              str_bytes((double)seq2seq_params(t->model)->size * sizeof(real), b));
     if (comm_size() > 1) log_info("ranks    %d, the first on %s; here:", comm_size(), comm_host(0));
-    bool rounds = t->optimizer->params->format == FORMAT_BF16;
+    bool rounds = t->optimizer->params->format == WEIGHT_BF16;
     log_info("machine  %d thread%s, SIMD %s, BLAS kernel %s%s", workers_count(t->workers),
              workers_count(t->workers) == 1 ? "" : "s", kern->name, matmul_library(),
              rounds ? ", products of bf16" : "");
-    if (t->config->train.precision == FORMAT_BF16 && !rounds)
+    if (t->config->train.precision == WEIGHT_BF16 && !rounds)
         log_warn(
             "train.precision = bf16 needs an instruction that this processor lacks: it trains with float32");
     announce_parts(t);

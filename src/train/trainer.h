@@ -13,7 +13,7 @@
 #include "models/seq2seq.h"
 
 typedef struct {
-    Config *config;       /* trainer_run may raise decode.max_length_factor: config/length_limit.h */
+    Config *config;       /* trainer_run may raise decode.max_length_factor: config/auto_config.h */
     const char *dir;      /* run directory */
     const Seq2Seq *init;  /* a model of this configuration to start from, or NULL */
     bool vocabulary_only; /* take only the vocabulary of `init` */

@@ -49,7 +49,7 @@ static Run *run_new(const char *settings) {
     }
     run->model = variant_new(&MODEL_VARIANTS[0], NULL, 1);
     run->workers = workers_new(1);
-    run->optimizer = optimizer_new(seq2seq_params(run->model), run->workers, FORMAT_BF16X3, true);
+    run->optimizer = optimizer_new(seq2seq_params(run->model), run->workers, WEIGHT_BF16X3, true);
     run->progress = (Progress){.best_bleu = -1, .best_loss = INFINITY};
     run->checkpoint = (Checkpoint){.dir = fixture_path("."),
                                    .config = &run->config,
