@@ -1,4 +1,4 @@
-/* check_comm.c - a table of the ranks, and the time that exchanging and adding gradients takes, and that of a
+/* check_comm.c - prints a table of the ranks, the time of an exchange and sum of gradients, and the time of a
  * small message. */
 #include "cli/check_comm.h"
 
@@ -10,11 +10,11 @@
 #include "cli/command_io.h"
 #include "kern/kern.h"
 
-/* NUMBERS: those of a model of middle size. */
+/* NUMBERS: the parameters of a medium model. */
 enum { NUMBERS = 4 << 20, ROUNDS = 10, SMALL_ROUNDS = 200 };
 
-/* What an update does with the gradients: each rank gets its slice of everybody's, adds them, and hands the
- * sum to all. Seconds of the fastest of some rounds. */
+/* Seconds of the fastest of several rounds, which do what an update does with the gradients: each rank gets
+ * its slice of all gradients, adds them, and sends the sum to all. */
 static double time_sum(void) {
     int size = comm_size(), me = comm_rank();
     size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
@@ -49,7 +49,7 @@ static double time_sum(void) {
     return best;
 }
 
-/* Seconds in which a number goes from each to all. */
+/* Seconds to send a number from each rank to all. */
 static double time_small(void) {
     group_largest(0);
     double started = clock_seconds();

@@ -1,4 +1,4 @@
-/* check_comm.h - attn-mt train --check-comm: which processes found each other, and how fast they sum. */
+/* check_comm.h - attn-mt train --check-comm: the ranks of a run, and the speed of their exchanges. */
 #ifndef CLI_CHECK_COMM_H
 #define CLI_CHECK_COMM_H
 

@@ -62,17 +62,17 @@ static const Option COMMAND_OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-static volatile sig_atomic_t stop_signal; /* met by this process, or by another rank */
+static volatile sig_atomic_t stop_signal; /* received by this process, or by another rank */
 
-/* The first signal asks to save and stop; a second one ends the program at once. What another rank has met
- * is not this one's first: a launcher hands its signal to all, and the news may overtake it. */
+/* The first signal asks to save and stop; a second one ends the program at once. Only signals to this process
+ * count: a launcher sends its signal to all ranks, and another rank may report it before it arrives here. */
 static void on_signal(int number) {
-    static volatile sig_atomic_t met;
-    if (met) {
+    static volatile sig_atomic_t received;
+    if (received) {
         signal(number, SIG_DFL);
         raise(number);
     }
-    met = 1;
+    received = 1;
     if (!stop_signal) stop_signal = number;
 }
 
@@ -84,7 +84,7 @@ static void catch_signals(void) {
     action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGUSR1, &action, NULL); /* what batch systems send before the time is up */
+    sigaction(SIGUSR1, &action, NULL); /* batch systems send it before the time limit */
     if (!hangup_ignored) sigaction(SIGHUP, &action, NULL);
 }
 
@@ -131,7 +131,7 @@ static Status print(const TrainCommand *command, const Config *config, const Opt
 }
 
 static Status run(const TrainerOptions *options) {
-    signal(SIGPIPE, SIG_IGN); /* a reader of the log that goes away does not end hours of training */
+    signal(SIGPIPE, SIG_IGN); /* training continues if the reader of the log ends */
     Status status = trainer_run(options);
     if (status != STATUS_STOPPED) return status;
     log_failure();
@@ -139,7 +139,7 @@ static Status run(const TrainerOptions *options) {
     exit(128 + stop_signal);
 }
 
-/* From here on the schedule is a certain one: a run that goes on keeps it, whatever its end is then. */
+/* Replace `auto`, so that a resumed run keeps its schedule even if its end changes. */
 static void choose_schedule(TrainOptions *train) {
     if (train->schedule != SCHEDULE_AUTO) return;
     train->schedule = (int)config_schedule(train);
@@ -150,8 +150,8 @@ static void choose_schedule(TrainOptions *train) {
                  "train.schedule=inverse_sqrt");
 }
 
-/* What one option says about another, and what a shell variable that is not set leaves: files of a run in
- * '' would go to '/'. */
+/* Options that exclude each other, and an empty --run, as from an unset shell variable: its files would go
+ * to '/'. */
 static Status check_command(const TrainCommand *command) {
     if (command->resume && command->overwrite)
         return status_fail(STATUS_USAGE, "--resume and --overwrite exclude each other");
@@ -159,15 +159,15 @@ static Status check_command(const TrainCommand *command) {
         return status_fail(STATUS_USAGE, "--dump-config and --dump-pairs exclude each other");
     if (command->init && command->vocabulary) {
         status_fail(STATUS_USAGE, "--init and --vocabulary exclude each other");
-        return status_hint(STATUS_USAGE, "--init MODEL brings its vocabulary along");
+        return status_hint(STATUS_USAGE, "--init MODEL also takes its vocabulary");
     }
     if (command->run && command->run[0]) return STATUS_OK;
     status_fail(STATUS_USAGE, "option '--run': the name of the folder is empty");
-    return status_hint(STATUS_USAGE, "is a variable of the shell not set? --run DIR is where the model goes");
+    return status_hint(STATUS_USAGE, "is a shell variable not set? --run DIR is where the model goes");
 }
 
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
-                           const StrList *files, UserOptions *given) {
+                           const StrList *files, UserOptions *user_options) {
     TRY(check_command(command));
     if (!only_prints(command)) TRY(comm_start(&stop_signal));
     comm_timeout(config->train.comm_timeout);
@@ -186,14 +186,14 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
     bool begins = !only_prints(command) && group_is_root();
     bool has_files = files->count > 0 || config->data.train.count > 0;
     TrainPlan plan = {.files = files,
-                      .without_config = has_files && !given->configs,
+                      .without_config = has_files && !user_options->configs,
                       .languages = command->languages,
                       .init = command->init ? command->init : command->vocabulary,
                       .vocabulary_only = command->vocabulary != NULL,
                       .resume = command->resume ? command->run : NULL,
                       .threads = command->threads,
                       .config = config,
-                      .given = given};
+                      .user_options = user_options};
     Status status = group_agree(begins ? trainer_begin(&options) : STATUS_OK);
     if (status == STATUS_OK) status = group_agree(train_plan_files(&plan));
     if (status == STATUS_OK) status = ROOT_ONLY(train_plan(&plan, &init));
@@ -201,7 +201,7 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
     if (status == STATUS_OK) broadcast_config(config);
     if (status == STATUS_OK && !only_prints(command)) choose_schedule(&config->train);
     if (status == STATUS_OK) status = only_prints(command) ? print(command, config, tables) : run(&options);
-    if (status != STATUS_OK && begins) checkpoint_leave(command->run);
+    if (status != STATUS_OK && begins) checkpoint_remove_empty(command->run);
     seq2seq_free(init);
     return status;
 }
@@ -211,17 +211,17 @@ Status cmd_train(int argc, char **argv) {
     Config config = {0};
     OptionTable tables[8] = {{COMMAND_OPTIONS, &command}};
     StrList files = {0};
-    UserOptions given = {0};
+    UserOptions user_options = {0};
     HelpKind help = HELP_NONE;
     config_tables(&config, tables + 1);
     options_defaults(tables);
-    Status status = options_parse_config(tables, argc, argv, &files, &help, &given);
+    Status status = options_parse_config(tables, argc, argv, &files, &help, &user_options);
     if (status == STATUS_OK)
         status = help ? command_print_help(&TEXT, tables, help)
-                      : plan_and_run(&command, &config, tables, &files, &given);
+                      : plan_and_run(&command, &config, tables, &files, &user_options);
     comm_finish();
     mem_free(files.items);
-    mem_free(given.rows);
+    mem_free(user_options.rows);
     options_free(tables);
     return status;
 }

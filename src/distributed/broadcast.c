@@ -1,4 +1,4 @@
-/* broadcast.c - texts and arrays from rank 0 to all. */
+/* broadcast.c - texts and arrays from the root to all, and translations to the root. */
 #include "distributed/broadcast.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* Of rank 0 to all others, whose buffers are empty. */
+/* The buffers of the other processes are empty. */
 static void broadcast_text(StrBuf *text) {
     size_t length = text->length;
     group_broadcast(&length, sizeof length);
@@ -21,8 +21,8 @@ static void broadcast_text(StrBuf *text) {
     }
 }
 
-/* What the same program has just written can be read. */
-static void must(Status status) {
+/* For texts that the same program has just written: an error here is a bug or broken memory. */
+static void require_ok(Status status) {
     if (status == STATUS_OK) return;
     log_failure();
     comm_abort((int)status);
@@ -40,7 +40,7 @@ void broadcast_config(Config *config) {
     if (!group_is_root()) {
         StrList train = config->data.train, valid = config->data.valid;
         config->data.train = config->data.valid = (StrList){0};
-        must(config_read_json(config, strbuf_view(&text)));
+        require_ok(config_read_json(config, strbuf_view(&text)));
         strlist_free(&config->data.train);
         strlist_free(&config->data.valid);
         config->data.train = train;
@@ -53,7 +53,7 @@ static void broadcast_tokenizer(Tokenizer **tokenizer) {
     StrBuf text = {0};
     if (group_is_root()) tokenizer_write_json(*tokenizer, &text);
     broadcast_text(&text);
-    if (!group_is_root()) must(tokenizer_read_json(tokenizer, strbuf_view(&text)));
+    if (!group_is_root()) require_ok(tokenizer_read_json(tokenizer, strbuf_view(&text)));
     strbuf_free(&text);
 }
 
@@ -69,13 +69,13 @@ void broadcast_tokenizers(Tokenizer **source, Tokenizer **target) {
 
 Status broadcast_compare(const char *digest, const char *what, const char *hint) {
     enum { DIGITS = 64 };
-    char theirs[DIGITS];
-    memcpy(theirs, digest, DIGITS);
-    group_broadcast(theirs, DIGITS);
+    char expected[DIGITS];
+    memcpy(expected, digest, DIGITS);
+    group_broadcast(expected, DIGITS);
     Status status = STATUS_OK;
-    if (memcmp(theirs, digest, DIGITS) != 0) {
+    if (memcmp(expected, digest, DIGITS) != 0) {
         status =
-            status_fail(STATUS_DATA, "the %s here is not what rank 0 on %s has read", what, comm_host(0));
+            status_fail(STATUS_DATA, "the %s here differ from those of rank 0 on %s", what, comm_host(0));
         status_hint(status, "%s", hint);
     }
     return group_agree(status);
@@ -83,33 +83,35 @@ Status broadcast_compare(const char *digest, const char *what, const char *hint)
 
 /* ---- translations -------------------------------------------------------------------------------------- */
 
-static void pack(StrBuf *out, const void *values, size_t bytes) {
+static void put(StrBuf *out, const void *values, size_t bytes) {
     if (bytes > 0) strbuf_add(out, (StrView){values, bytes});
 }
 
-/* `*from` moves behind the value. */
-static void unpack(const char **from, void *values, size_t bytes) {
+/* Moves `*from` to the end of the value. */
+static void take(const char **from, void *values, size_t bytes) {
     if (bytes > 0) memcpy(values, *from, bytes);
     *from += bytes;
 }
 
-static void pack_translation(const Hypothesis *h, StrBuf *out) {
-    pack(out, &h->length, sizeof h->length);
-    pack(out, &h->steps, sizeof h->steps);
-    pack(out, h->ids, (size_t)h->length * sizeof *h->ids);
-    pack(out, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
+/* A sentence has no hypothesis if a signal stopped the search: the root gets an empty one. */
+static void put_translation(const HypothesisList *list, StrBuf *out) {
+    const Hypothesis none = {0}, *h = list->count ? &list->items[0] : &none;
+    put(out, &h->length, sizeof h->length);
+    put(out, &h->steps, sizeof h->steps);
+    put(out, h->ids, (size_t)h->length * sizeof *h->ids);
+    put(out, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
 }
 
-static void unpack_translation(const char **from, Hypothesis *h) {
-    unpack(from, &h->length, sizeof h->length);
-    unpack(from, &h->steps, sizeof h->steps);
+static void take_translation(const char **from, Hypothesis *h) {
+    take(from, &h->length, sizeof h->length);
+    take(from, &h->steps, sizeof h->steps);
     h->ids = mem_alloc((size_t)h->length + 1, sizeof *h->ids);
     h->token_scores = mem_alloc((size_t)h->steps + 1, sizeof *h->token_scores);
-    unpack(from, h->ids, (size_t)h->length * sizeof *h->ids);
-    unpack(from, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
+    take(from, h->ids, (size_t)h->length * sizeof *h->ids);
+    take(from, h->token_scores, (size_t)h->steps * sizeof *h->token_scores);
 }
 
-/* The bytes of each rank go to rank 0: all of them, and where those of rank r begin, [size + 1]. */
+/* The root gets the bytes of all ranks; those of rank r begin at first[r], [size + 1]. */
 static char *gather_bytes(const StrBuf *own, size_t *first) {
     int size = comm_size(), me = comm_rank();
     long long *lengths = mem_alloc((size_t)size, sizeof *lengths);
@@ -125,18 +127,18 @@ static char *gather_bytes(const StrBuf *own, size_t *first) {
     return all;
 }
 
-void broadcast_translations(HypothesisList *translations, int count) {
+void broadcast_gather_translations(HypothesisList *translations, int count) {
     int size = comm_size(), me = comm_rank();
     if (size == 1) return;
     StrBuf own = {0};
     size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
-    for (int i = me; i < count && me > 0; i += size) pack_translation(&translations[i].items[0], &own);
+    for (int i = me; i < count && me > 0; i += size) put_translation(&translations[i], &own);
     char *all = gather_bytes(&own, first);
     for (int r = 1; r < size && me == 0; r++) {
         const char *bytes = all + first[r];
         for (int i = r; i < count; i += size) {
             translations[i] = (HypothesisList){mem_alloc(1, sizeof(Hypothesis)), .count = 1};
-            unpack_translation(&bytes, &translations[i].items[0]);
+            take_translation(&bytes, &translations[i].items[0]);
         }
     }
     strbuf_free(&own);
@@ -153,7 +155,7 @@ typedef struct {
     uint64_t *digests; /* [params->count] */
 } DigestRun;
 
-/* Not for enemies: one wrong bit anywhere changes it. */
+/* A checksum that each wrong bit changes, not a cryptographic digest. */
 static void digest_param(void *context, int task, int thread) {
     DigestRun *run = context;
     const Param *p = run->params->items[task];
@@ -188,9 +190,8 @@ Status broadcast_check_weights(const ParamSet *params, long long update, Workers
                                      "after update %lld",
                                      r, comm_host(r), params->items[i]->name, comm_host(0), update);
     if (status != STATUS_OK)
-        status_hint(status,
-                    "memory or a network card is broken, or the machines run different programs; what "
-                    "was saved last is from before");
+        status_hint(status, "memory or a network card is broken, or the machines run different programs; the "
+                            "last save is older than this error");
     mem_free(all);
     mem_free(first);
     return group_agree(status);

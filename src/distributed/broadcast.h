@@ -1,8 +1,8 @@
-/* broadcast.h - what rank 0 hands to the other ranks of a training run (comm.h) when it begins.
+/* broadcast.h - configuration, tokenizers, weights and translations for all processes of a group (group.h).
  *
- * Rank 0 alone looks into the run directory and decides what a command line leaves open. The others get its
- * configuration and vocabularies, and read the data themselves. With one rank nothing happens. Every rank
- * makes each call.
+ * The root process alone reads the run directory and completes the configuration. The other processes get
+ * configuration, tokenizers and weights from it, and read the training data themselves. Every process makes
+ * each call. In a group of one process nothing happens.
  */
 #ifndef DISTRIBUTED_BROADCAST_H
 #define DISTRIBUTED_BROADCAST_H
@@ -13,17 +13,17 @@
 #include "autograd/params.h"
 #include "text/tokenizer.h"
 
-/* All of rank 0's configuration, but for the names of data, which are as the own command line has them. */
+/* The root's configuration, except data.train and data.valid: each process has its own. */
 void broadcast_config(Config *config);
-/* Rank 0 has both, the others none yet. */
+/* The root has both, the others have none yet. */
 void broadcast_tokenizers(Tokenizer **source, Tokenizer **target);
-void broadcast_weights(ParamSet *params); /* without packing them */
-/* STATUS_RUNTIME, with the first parameter's name and the ranks, if a rank has other weights than rank 0. */
+void broadcast_weights(ParamSet *params); /* does not pack them */
+/* STATUS_RUNTIME, with the first such parameter and the ranks, if weights differ from the root's. */
 Status broadcast_check_weights(const ParamSet *params, long long update, Workers *workers);
-/* Rank r has the greedy translations of the sentences r, r + size ...: one hypothesis each, without attention
- * and alternatives. Afterwards rank 0 has those of all `count`, with their ids and scores of tokens. */
-void broadcast_translations(HypothesisList *translations, int count);
-/* STATUS_DATA, naming the rank, where `digest` (of 64 digits) of `what` is not rank 0's. */
+/* Each process has the greedy translations of its turns (group_turn): one hypothesis per sentence, without
+ * attention and alternatives. Afterwards the root has all `count` translations, with token ids and scores. */
+void broadcast_gather_translations(HypothesisList *translations, int count);
+/* STATUS_DATA, with the rank, if `digest` (64 digits) of `what` differs from the root's. */
 Status broadcast_compare(const char *digest, const char *what, const char *hint);
 
 #endif

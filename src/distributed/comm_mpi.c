@@ -1,9 +1,9 @@
-/* comm_mpi.c - ranks that speak through MPI.
+/* comm_mpi.c - comm.h with MPI.
  *
- * Two communicators: one for the exchanges of the main thread, one for the beats of a thread that
- * listens. Every rank tells every other one, each second or more often, that it is there, and which signal it
- * has met. A rank that computes or saves for minutes beats all the same; one that is stopped, killed or cut
- * off does not.
+ * There are two communicators: one for the exchanges of the main thread, one for the heartbeats of a listener
+ * thread. Every rank sends a beat to every other rank each second or more often; the beat carries the signal
+ * that the rank has received. A rank that computes or saves for minutes still beats. A rank that is stopped,
+ * killed or cut off does not.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -23,13 +23,14 @@
 static const size_t LARGEST = (size_t)1 << 30; /* bytes of a message: MPI counts them with an int */
 enum { TAG = 1, BYE = -1 };
 
-/* One other rank, as the thread that listens sees it. */
+/* One other rank, as the listener sees it. */
 typedef struct {
-    double heard;  /* the clock at its last beat */
-    int said, say; /* signals, or BYE; being received, being sent */
+    double last_beat;          /* the clock then */
+    int in_signal, out_signal; /* the buffers of `in` and `out`: a signal, BYE, or 0 */
     MPI_Request in, out;
-    bool gone;       /* it has said BYE */
-    bool told, busy; /* we have said BYE; `out` is under way */
+    bool left;     /* it has sent BYE */
+    bool bye_sent; /* by this rank */
+    bool sending;  /* `out` is not complete */
 } Peer;
 
 static struct {
@@ -59,7 +60,7 @@ const char *comm_library(void) {
     return text;
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------- */
+/* ---- abort --------------------------------------------------------------------------------------------- */
 
 static int exit_code;
 
@@ -68,10 +69,10 @@ static void on_alarm(int number) {
     _exit(exit_code);
 }
 
-/* A launcher that sees a process fail ends at once, and what it has not read of the messages is lost. */
+/* A launcher ends as soon as a process fails, and messages that it has not read by then are lost. */
 static void let_launcher_read(void) { nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL); }
 
-/* MPI_Abort may itself wait for a machine that does not answer. */
+/* The alarm ends the process if MPI_Abort waits for a machine that does not answer. */
 _Noreturn void comm_abort(int code) {
     file_discard_all();
     exit_code = code;
@@ -82,14 +83,15 @@ _Noreturn void comm_abort(int code) {
     _exit(code);
 }
 
-/* Several ranks of a machine fall silent together, but not at the same moment: half the limit is 10 beats. */
-static _Noreturn void miss(const Peer *peers, double now, double limit) {
+/* Names all ranks without a beat for half the limit, which is 10 beats: the ranks of a machine fall silent
+ * together, but not at the same moment. */
+static _Noreturn void abort_for_silence(const Peer *peers, double now, double limit) {
     char names[512] = "";
     size_t length = 0;
     int missing = 0;
     for (int r = 0; r < comm.size; r++) {
-        double silence = now - peers[r].heard;
-        if (r == comm.rank || peers[r].gone || silence <= limit / 2) continue;
+        double silence = now - peers[r].last_beat;
+        if (r == comm.rank || peers[r].left || silence <= limit / 2) continue;
         int added = snprintf(names + length, sizeof names - length, "%srank %d on %s for %.1f seconds",
                              missing++ ? ", " : "", r, comm_host(r), silence);
         if (added > 0 && length + (size_t)added < sizeof names) length += (size_t)added;
@@ -97,75 +99,78 @@ static _Noreturn void miss(const Peer *peers, double now, double limit) {
     names[length] = '\0';
     status_fail(STATUS_LOST, "nothing was heard from %s", names);
     status_hint(STATUS_LOST,
-                "killed, stopped or cut off; the same command with --resume goes on from what was "
-                "saved last, with any number of ranks");
+                "killed, stopped or cut off; the same command with --resume continues from the last "
+                "save, with any number of ranks");
     log_failure();
     comm_abort(STATUS_LOST);
 }
 
-/* ---- the thread that listens --------------------------------------------------------------------------- */
+/* ---- the listener -------------------------------------------------------------------------------------- */
 
-static void listen_to(Peer *p, int rank) { MPI_Irecv(&p->said, 1, MPI_INT, rank, TAG, comm.beats, &p->in); }
+static void receive_beat(Peer *p, int rank) {
+    MPI_Irecv(&p->in_signal, 1, MPI_INT, rank, TAG, comm.beats, &p->in);
+}
 
 static bool is_done(MPI_Request *request) {
     int done = 0;
     return MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done;
 }
 
-static void hear(Peer *p, int rank, double now) {
-    while (!p->gone && is_done(&p->in)) {
-        p->heard = now;
-        p->gone = p->said == BYE;
-        if (p->said > 0 && comm.stop && !*comm.stop) *comm.stop = p->said;
-        if (!p->gone) listen_to(p, rank);
+static void take_beats(Peer *p, int rank, double now) {
+    while (!p->left && is_done(&p->in)) {
+        p->last_beat = now;
+        p->left = p->in_signal == BYE;
+        if (p->in_signal > 0 && comm.stop && !*comm.stop) *comm.stop = p->in_signal;
+        if (!p->left) receive_beat(p, rank);
     }
 }
 
-static void beat(Peer *p, int rank, bool leaving) {
-    if (p->busy && !is_done(&p->out)) return;
-    p->busy = false;
-    if (p->told) return;
-    p->say = leaving ? BYE : comm.stop ? (int)*comm.stop : 0;
-    p->told = leaving;
-    p->busy = MPI_Isend(&p->say, 1, MPI_INT, rank, TAG, comm.beats, &p->out) == MPI_SUCCESS;
+static void send_beat(Peer *p, int rank, bool leaving) {
+    if (p->sending && !is_done(&p->out)) return;
+    p->sending = false;
+    if (p->bye_sent) return;
+    p->out_signal = leaving ? BYE : comm.stop ? (int)*comm.stop : 0;
+    p->bye_sent = leaving;
+    p->sending = MPI_Isend(&p->out_signal, 1, MPI_INT, rank, TAG, comm.beats, &p->out) == MPI_SUCCESS;
 }
 
-/* One round. Returns whether all is said and heard. */
-static bool go_round(Peer *peers, double now, bool time_to_beat) {
+/* Sends and receives beats. Returns whether this rank leaves and every BYE has arrived. */
+static bool exchange_beats(Peer *peers, double now, bool time_to_beat) {
     bool leaving = atomic_load(&comm.leaving), over = leaving;
     for (int r = 0; r < comm.size; r++) {
         if (r == comm.rank) continue;
         Peer *p = &peers[r];
-        if (time_to_beat || leaving) beat(p, r, leaving);
-        hear(p, r, now);
-        over = over && p->gone && p->told && !p->busy;
+        if (time_to_beat || leaving) send_beat(p, r, leaving);
+        take_beats(p, r, now);
+        over = over && p->left && p->bye_sent && !p->sending;
     }
     return over;
 }
 
-/* A process that was itself stopped for a while has heard nothing: that is nobody's silence but its own. */
-static void forgive(Peer *peers, double lost) {
-    for (int r = 0; r < comm.size; r++) peers[r].heard += lost;
+/* A process that was itself stopped for `seconds` could not receive beats: the others were not silent. */
+static void forgive(Peer *peers, double seconds) {
+    for (int r = 0; r < comm.size; r++) peers[r].last_beat += seconds;
 }
 
 static void *listener(void *unused) {
     const double PAUSE = 0.05;
     Peer *peers = mem_alloc((size_t)comm.size, sizeof *peers);
-    double before = clock_seconds(), beaten = 0;
+    double before = clock_seconds(), last_sent = 0;
     (void)unused;
     for (int r = 0; r < comm.size; r++) {
-        peers[r].heard = before;
-        if (r != comm.rank) listen_to(&peers[r], r);
+        peers[r].last_beat = before;
+        if (r != comm.rank) receive_beat(&peers[r], r);
     }
     for (;;) {
         double now = clock_seconds(), limit = 0.8 * comm.timeout, interval = limit / 20 < 1 ? limit / 20 : 1;
         if (now - before > 0.2 * limit) forgive(peers, now - before);
         before = now;
-        bool time_to_beat = now - beaten >= interval;
-        if (time_to_beat) beaten = now;
-        if (go_round(peers, now, time_to_beat)) break;
+        bool time_to_beat = now - last_sent >= interval;
+        if (time_to_beat) last_sent = now;
+        if (exchange_beats(peers, now, time_to_beat)) break;
         for (int r = 0; r < comm.size; r++)
-            if (r != comm.rank && !peers[r].gone && now - peers[r].heard > limit) miss(peers, now, limit);
+            if (r != comm.rank && !peers[r].left && now - peers[r].last_beat > limit)
+                abort_for_silence(peers, now, limit);
         nanosleep(&(struct timespec){.tv_nsec = (long)(PAUSE * 1e9)}, NULL);
     }
     mem_free(peers);
@@ -174,7 +179,7 @@ static void *listener(void *unused) {
 
 /* ---- exchanges ----------------------------------------------------------------------------------------- */
 
-/* An error here is nearly always a rank that is gone, and the listener will say which. */
+/* An error here nearly always means that a rank is gone. The listener names it before this wait is over. */
 static void check(int code) {
     if (code == MPI_SUCCESS) return;
     char text[MPI_MAX_ERROR_STRING];
@@ -186,7 +191,7 @@ static void check(int code) {
     comm_abort(STATUS_RUNTIME);
 }
 
-/* One after the other: a test of any of them moves all along. */
+/* Tests one request after the other; each test makes progress for all of them. */
 static void wait_for(MPI_Request *requests, int count) {
     double started = clock_seconds();
     for (int i = 0, done = 0; i < count;) {
@@ -200,12 +205,12 @@ static void wait_for(MPI_Request *requests, int count) {
     }
 }
 
-static int pieces(size_t bytes) { return (int)((bytes + LARGEST - 1) / LARGEST); }
+static int chunks(size_t bytes) { return (int)((bytes + LARGEST - 1) / LARGEST); }
 
 void comm_exchange(const CommMessage *messages) {
     int count = 0, started = 0;
     for (int r = 0; r < comm.size; r++)
-        count += pieces(messages[r].give_bytes) + pieces(messages[r].take_bytes);
+        count += chunks(messages[r].give_bytes) + chunks(messages[r].take_bytes);
     MPI_Request *requests = mem_alloc((size_t)count + 1, sizeof(MPI_Request));
     for (int r = 0; r < comm.size; r++) {
         if (r == comm.rank) continue;
@@ -215,7 +220,7 @@ void comm_exchange(const CommMessage *messages) {
             check(MPI_Irecv(take, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
         }
     }
-    for (int step = 1; step < comm.size; step++) { /* each begins with another one */
+    for (int step = 1; step < comm.size; step++) { /* each rank begins with another one */
         int r = (comm.rank + step) % comm.size;
         const char *give = messages[r].give;
         for (size_t left = messages[r].give_bytes, n; left > 0; left -= n, give += n) {
@@ -229,7 +234,7 @@ void comm_exchange(const CommMessage *messages) {
     mem_free(requests);
 }
 
-/* ---- the beginning ------------------------------------------------------------------------------------- */
+/* ---- start and finish ---------------------------------------------------------------------------------- */
 
 static void gather_hosts(void) {
     size_t *first = mem_alloc((size_t)comm.size + 1, sizeof *first);
@@ -260,7 +265,7 @@ Status comm_start(volatile sig_atomic_t *stop) {
     if (threads != MPI_THREAD_MULTIPLE && comm.size > 1)
         return status_hint(
             status_fail(STATUS_RUNTIME, "%s was built without MPI_THREAD_MULTIPLE", comm_library()),
-            "a thread of each rank listens whether the others are there");
+            "each rank has a thread that listens for the other ranks");
     MPI_Comm_dup(MPI_COMM_WORLD, &comm.data);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm.beats);
     MPI_Comm_set_errhandler(comm.data, MPI_ERRORS_RETURN);
@@ -274,7 +279,7 @@ Status comm_start(volatile sig_atomic_t *stop) {
 void comm_finish(void) {
     if (!comm.started) return;
     if (comm.hosts && comm.size > 1) {
-        group_largest(0); /* nobody leaves before all are here */
+        group_largest(0); /* no rank leaves before all are here */
         atomic_store(&comm.leaving, true);
         pthread_join(comm.thread, NULL);
     }

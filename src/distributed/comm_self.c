@@ -1,4 +1,4 @@
-/* comm_self.c - the one rank of a program without MPI. */
+/* comm_self.c - comm.h without MPI: one rank, which is this process. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -8,16 +8,16 @@
 #include "kern/kern.h"
 
 enum {
-    REST = 4,        /* nodes of one level that are left to be added by slices */
+    REST = 4,        /* nodes of one level for sum_rest */
     SLICE = 1 << 14, /* numbers: two streams of it fit into the second-level cache */
 };
 
 struct SumTree {
     size_t size;
     int leaves;
-    int top; /* the level at which nodes are left as they are */
+    int top; /* sum_tree_complete adds nodes below this level */
     pthread_mutex_t lock;
-    SumNode *nodes; /* [count] complete, not added to anything yet */
+    SumNode *nodes; /* [count] complete, not added to a sibling yet */
     real **blocks;
     int count;
     size_t node_capacity, block_capacity;
@@ -35,7 +35,7 @@ static bool are_siblings(SumNode left, SumNode right) {
     return left.level == right.level && left.index % 2 == 0 && right.index == left.index + 1;
 }
 
-/* The highest node with the same leaves: one whose right sibling has none is its parent, too. */
+/* The highest node with the same leaves: without a right sibling, a node and its parent are the same. */
 static SumNode highest(int leaves, SumNode node) {
     while (node.index % 2 == 0 && node.index > 0 && end_leaf(node) >= leaves) node = parent(node);
     return node;
@@ -58,7 +58,7 @@ int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MOST]) {
     return count;
 }
 
-/* ---- what is left -------------------------------------------------------------------------------------- */
+/* ---- the last nodes ------------------------------------------------------------------------------------ */
 
 int sum_siblings(int leaves, int count, SumNode *nodes, real **blocks, size_t first, size_t n) {
     int depth = 0;
@@ -139,7 +139,7 @@ static real *take_sibling(SumTree *tree, SumNode node) {
     return NULL;
 }
 
-static void keep(SumTree *tree, SumNode node, real *block) {
+static void add_node(SumTree *tree, SumNode node, real *block) {
     MEM_GROW(tree->nodes, tree->node_capacity, (size_t)tree->count + 1);
     MEM_GROW(tree->blocks, tree->block_capacity, (size_t)tree->count + 1);
     tree->nodes[tree->count] = node;
@@ -167,7 +167,7 @@ void sum_tree_complete(SumTree *tree, int leaf, real *block) {
         block = left;
         node = highest(tree->leaves, parent(node));
     }
-    keep(tree, node, block);
+    add_node(tree, node, block);
     pthread_mutex_unlock(&tree->lock);
 }
 

@@ -9,14 +9,14 @@
  *      '-- 2.1 = 1.2 = leaf 4           a node without a right half is its left half
  *
  * The blocks are the leaves of a binary tree. Node (level, index) is the sum of the leaves from
- * index << level up to (index + 1) << level, without that one, as far as there are so many: its left half
- * plus its right half, or the left half alone where the right one has no leaf. So the order of additions,
- * and every bit of the sum, follows from the number of leaves, whichever thread completes which leaf and
- * when; and any range of leaves can be summed elsewhere and brought together as a few nodes.
+ * index << level to ((index + 1) << level) - 1, if they exist: its left half plus its right half, or the left
+ * half alone if the right one has no leaf. So the number of leaves determines the order of additions and
+ * every bit of the sum, whichever thread completes which leaf and when. Another process can sum a range of
+ * leaves to a few nodes.
  *
  * Two nodes are added as soon as both are complete, and the block of the right one is used again: there are
- * about as many blocks as threads and levels, not one a leaf. The last few nodes are left to be added slice
- * by slice, by all threads at once.
+ * about as many blocks as threads and levels, not one per leaf. All threads together add the last few nodes,
+ * slice by slice (sum_rest).
  *
  * Owner   a SumTree owns its blocks
  * Threads sum_tree_block and sum_tree_complete may be called by several at once
@@ -31,7 +31,7 @@ typedef struct {
     int level, index;
 } SumNode;
 
-/* Nodes that are complete, from left to right, and still to be added to each other. */
+/* Complete nodes, from left to right, that are not added to each other yet. */
 typedef struct {
     int leaves; /* of the whole tree */
     int count;
@@ -39,27 +39,27 @@ typedef struct {
     real *const *blocks;
 } SumRest;
 
-enum { SUM_NODES_MOST = 64 }; /* that sum_nodes finds */
+enum { SUM_NODES_MOST = 64 }; /* results of sum_nodes */
 
-/* The fewest nodes that are leaves first .. end - 1 together, from left to right; returns how many. */
+/* The smallest set of nodes that covers leaves first .. end - 1, from left to right; returns their number. */
 int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MOST]);
-/* Add numbers first .. first + n - 1 of siblings among nodes that are sorted, and of their parents, in place:
- * the left one's block becomes the sum, the right one's holds a part of it. Returns how many nodes are left;
- * which ones does not depend on the slice. */
+/* Add numbers first .. first + n - 1 of siblings among sorted nodes, and of their parents, in place: the left
+ * one's block becomes the sum, the right one's holds a part of it. Returns the number of nodes that are left,
+ * which are the same for every slice. */
 int sum_siblings(int leaves, int count, SumNode *nodes, real **blocks, size_t first, size_t n);
-/* Add numbers first .. first + n - 1 of all nodes: the sum is in the first node's block then, and the others
- * hold parts of it. Slices may be added in parallel. All leaves must be there. */
+/* Add numbers first .. first + n - 1 of all nodes: the first node's block becomes the sum, the others hold
+ * parts of it. Threads may add slices in parallel. All leaves must be complete. */
 void sum_rest(const SumRest *rest, size_t first, size_t n);
 
 typedef struct SumTree SumTree;
 
 SumTree *sum_tree_new(size_t size); /* numbers in a block */
 void sum_tree_free(SumTree *tree);
-/* Begin a sum of so many leaves. Every block that the last rest had must be zeros again. */
+/* Begin a sum of `leaves` leaves. Every block of the last SumRest must be zeros again. */
 void sum_tree_begin(SumTree *tree, int leaves);
-real *sum_tree_block(SumTree *tree); /* zeros, to make a leaf of; goes back with sum_tree_complete */
+real *sum_tree_block(SumTree *tree); /* zeros, for a leaf; sum_tree_complete takes it back */
 void sum_tree_complete(SumTree *tree, int leaf, real *block);
-/* The nodes that all completed leaves became. Valid until sum_tree_begin. */
+/* The nodes of all completed leaves. Valid until sum_tree_begin. */
 SumRest sum_tree_rest(SumTree *tree);
 
 #endif

@@ -41,39 +41,39 @@ enum { LOCK_ATTEMPTS = 10 };
 /* ---- the directory ------------------------------------------------------------------------------------- */
 
 static int lock_fd = -1; /* open, and locked, until the process ends */
-static bool made_dir;    /* by checkpoint_lock of this process, not by another one at the same time */
+static bool created_dir; /* by checkpoint_lock of this process */
 
-/* Who holds it, for the message to others. */
+/* Writes this process's number, for the message of another one. */
 static bool write_holder(int fd) {
     char pid[32];
     size_t length = (size_t)snprintf(pid, sizeof pid, "%ld\n", (long)getpid()), done = 0;
-    bool sound = ftruncate(fd, 0) == 0;
-    while (sound && done < length) {
+    bool ok = ftruncate(fd, 0) == 0;
+    while (ok && done < length) {
         ssize_t count = write(fd, pid + done, length - done);
-        sound = count > 0 || (count < 0 && errno == EINTR);
+        ok = count > 0 || (count < 0 && errno == EINTR);
         if (count > 0) done += (size_t)count;
     }
-    return sound;
+    return ok;
 }
 
-/* Is the file that this process locked still the one in that place? */
+/* Is the file at `path` still the one that this process locked? */
 static bool holds_lock(const char *path) {
-    struct stat held, there;
-    return fstat(lock_fd, &held) == 0 && lstat(path, &there) == 0 && held.st_dev == there.st_dev &&
-           held.st_ino == there.st_ino;
+    struct stat locked, current;
+    return fstat(lock_fd, &locked) == 0 && lstat(path, &current) == 0 && locked.st_dev == current.st_dev &&
+           locked.st_ino == current.st_ino;
 }
 
-/* Create the folder and open its lock file. A process that gives up may remove the folder in between. */
+/* Create the folder and open its lock file. Another process that fails may remove the folder in between. */
 static Status open_lock(const char *dir, const char *path, int *fd) {
-    bool made;
+    bool created;
     for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
-        TRY(file_make_dirs(dir, &made));
-        made_dir |= made;
+        TRY(file_make_dirs(dir, &created));
+        created_dir |= created;
         *fd = file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
         if (*fd >= 0) return STATUS_OK;
         if (errno == ELOOP)
             return status_hint(status_fail(STATUS_RUNTIME, "'%s' is a symbolic link", path),
-                               "it is to be a file of its own: remove it");
+                               "a regular file is needed there: remove the link");
         if (errno != ENOENT) break;
     }
     return status_fail(STATUS_RUNTIME, "cannot write in '%s': %s", dir, strerror(errno));
@@ -95,7 +95,7 @@ static Status fail_in_use(const char *dir, int fd) {
 
 Status checkpoint_lock(const char *dir) {
     Path path = path_in(dir, "LOCK");
-    made_dir = false;
+    created_dir = false;
     for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
         int fd;
         TRY(open_lock(dir, path.text, &fd));
@@ -105,7 +105,7 @@ Status checkpoint_lock(const char *dir) {
             return s;
         }
         lock_fd = fd;
-        if (!holds_lock(path.text)) { /* its holder removed it and gave up since it was opened */
+        if (!holds_lock(path.text)) { /* another process failed and removed it since it was opened */
             close(fd);
             lock_fd = -1;
             continue;
@@ -117,19 +117,20 @@ Status checkpoint_lock(const char *dir) {
     return status_fail(STATUS_RUNTIME, "cannot lock '%s': other processes keep removing it", path.text);
 }
 
-void checkpoint_leave(const char *dir) {
+void checkpoint_remove_empty(const char *dir) {
     Path path = path_in(dir, "LOCK");
-    if (!made_dir || !holds_lock(path.text) || checkpoint_has_model(dir)) return;
+    if (!created_dir || !holds_lock(path.text) || checkpoint_has_model(dir)) return;
     unlink(path.text);
-    rmdir(dir); /* fails if something else is there, which is to stay */
+    rmdir(dir); /* fails, as it should, if the folder has other files */
 }
 
 Status checkpoint_check_lock(const char *dir) {
     Path path = path_in(dir, "LOCK");
     if (holds_lock(path.text)) return STATUS_OK;
-    Status s = status_fail(
-        STATUS_RUNTIME, "'%s' is not the file any more that was locked: nothing more is written", path.text);
-    return status_hint(s, "somebody removed it or the folder; another process may be training there");
+    Status s = status_fail(STATUS_RUNTIME,
+                           "'%s' is no longer the file that this process locked: no more files are written",
+                           path.text);
+    return status_hint(s, "the file or the folder was removed; another process may be training there");
 }
 
 bool checkpoint_exists(const char *dir) { return file_exists(path_in(dir, STATE_NAME).text); }
@@ -140,11 +141,11 @@ bool checkpoint_has_model(const char *dir) {
 Status checkpoint_hint_model_alone(Status code, const char *dir) {
     return status_hint(code,
                        "no training state can be read there: --init %s/best.safetensors --run OTHER starts "
-                       "from the model, --overwrite begins again",
+                       "from the model, --overwrite starts again",
                        dir);
 }
 
-Status checkpoint_forget(const char *dir) {
+Status checkpoint_remove_state(const char *dir) {
     static const char *const NAMES[] = {STATE_NAME, LOG_NAME};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         Path path = path_in(dir, NAMES[i]);
@@ -161,7 +162,7 @@ static Status check_exists(const char *dir) {
     return status_hint(s, "train without --resume first, or name the run directory with --run DIR");
 }
 
-/* What can be done about a training state that cannot be read, such as one that was cut off. */
+/* For a state that cannot be read, such as a truncated one. */
 static Status hint_unreadable(Status status, const char *dir) {
     return status == STATUS_DATA && checkpoint_has_model(dir) ? checkpoint_hint_model_alone(status, dir)
                                                               : status;
@@ -249,9 +250,8 @@ Status checkpoint_check_model(const Checkpoint *c) {
     return status;
 }
 
-/* The numbers of a run in the order of the state file, where each has 64 bits. New ones go to the end: the
- * file of an earlier version has fewer, of which the first ALWAYS are in each, and the others keep what
- * they start with. */
+/* The numbers of a run in the order of the state file, 64 bits each. New ones are added at the end. The
+ * files of earlier versions have fewer: at least the first ALWAYS. The others keep their initial values. */
 #define NUMBERS(COUNTER, REAL)                                                                               \
     COUNTER(progress->update)                                                                                \
     COUNTER(progress->epoch)                                                                                 \
@@ -277,7 +277,7 @@ static const unsigned long long COUNTER_LIMIT = 1ull << 62;
 
 typedef struct {
     const char *name;
-    void *place; /* 64 bits */
+    void *field; /* 64 bits */
     bool counts;
 } Number;
 
@@ -290,7 +290,7 @@ static void list_numbers(const Checkpoint *c, Number *number) {
 static void pack_numbers(const Checkpoint *c, uint64_t word[WORDS]) {
     Number numbers[WORDS];
     list_numbers(c, numbers);
-    for (int i = 0; i < WORDS; i++) memcpy(&word[i], numbers[i].place, sizeof *word);
+    for (int i = 0; i < WORDS; i++) memcpy(&word[i], numbers[i].field, sizeof *word);
 }
 
 static Status unpack_numbers(const Checkpoint *c, const uint64_t *word, long long count) {
@@ -299,12 +299,12 @@ static Status unpack_numbers(const Checkpoint *c, const uint64_t *word, long lon
     for (long long i = 0; i < count; i++) {
         if (numbers[i].counts && word[i] >= COUNTER_LIMIT)
             return status_fail(STATUS_DATA, "the counter '%s' is out of range", numbers[i].name);
-        memcpy(numbers[i].place, &word[i], sizeof *word);
+        memcpy(numbers[i].field, &word[i], sizeof *word);
     }
     return STATUS_OK;
 }
 
-/* Without the names of the data, which need not be UTF-8 and may change: their digest is compared instead. */
+/* Without the names of the data files, which may change and may not be UTF-8: the data have a digest. */
 static void write_config(const Config *config, StrBuf *out) {
     Config copy = config_view(config);
     OptionTable tables[6];
@@ -362,8 +362,8 @@ Status checkpoint_save_state(const Checkpoint *c) {
 
 /* ---- resuming ------------------------------------------------------------------------------------------ */
 
-/* May this option change when a run goes on? Where the data lie, where the run ends and what only people
- * see. */
+/* May this option change when a run is resumed? These are the names of files, the end of the run, and options
+ * without influence on the weights. */
 static bool may_change(const char *key) {
     static const char *const FREE[] = {"data.train",         "data.valid",        "train.epochs",
                                        "train.max_updates",  "train.max_minutes", "train.patience",
@@ -381,9 +381,9 @@ static Status check_option(const Option *row, const void *saved, const void *now
     Status s = STATUS_OK;
     if (!sv_equal(strbuf_view(&a), strbuf_view(&b))) {
         s = status_fail(STATUS_USAGE,
-                        "the configuration is not that of the saved run: %s was %s, now it is %s", row->key,
-                        strbuf_text(&a), strbuf_text(&b));
-        status_hint(s, "resume with the same configuration, or train anew with --run DIR");
+                        "the configuration differs from that of the saved run: %s was %s, now it is %s",
+                        row->key, strbuf_text(&a), strbuf_text(&b));
+        status_hint(s, "resume with the same configuration, or start another run with --run DIR");
     }
     strbuf_free(&a);
     strbuf_free(&b);
@@ -405,7 +405,8 @@ static Status check_config(Checkpoint *c, const char *text) {
     Config saved, now = config_view(c->config);
     config_init(&saved);
     Status status = config_read_json(&saved, sv(text));
-    c->other_end = saved.train.epochs != now.train.epochs || saved.train.max_updates != now.train.max_updates;
+    c->end_changed =
+        saved.train.epochs != now.train.epochs || saved.train.max_updates != now.train.max_updates;
     if (status == STATUS_OK)
         status = compare_configs(&saved, &now);
     else
@@ -423,14 +424,15 @@ static Status check_same_run(Checkpoint *c, const SafeFile *file) {
         return status_fail(STATUS_DATA, "not a training state of attn-mt");
     TRY(check_config(c, config));
     if (strcmp(data, c->data_sha256) != 0)
-        return status_hint(status_fail(STATUS_USAGE, "the training data are not those of the saved run"),
-                           "resume with the same files, or train anew with --run DIR");
+        return status_hint(status_fail(STATUS_USAGE, "the training data differ from those of the saved run"),
+                           "resume with the same files, or start another run with --run DIR");
     const char *valid = safetensors_metadata(file, "valid_sha256"); /* earlier versions did not save it */
     if (valid && strcmp(valid, c->valid_sha256) != 0)
         return status_hint(
-            status_fail(STATUS_USAGE,
-                        "the validation data are not those of the saved run: scores would not compare"),
-            "resume with the same files, or train anew with --run DIR");
+            status_fail(
+                STATUS_USAGE,
+                "the validation data differ from those of the saved run: scores would not be comparable"),
+            "resume with the same files, or start another run with --run DIR");
     if (strcmp(simd, kern->name) != 0 || strcmp(blas, matmul_library()) != 0)
         log_warn("the run was saved with SIMD %s and BLAS kernel %s, this is %s and %s: the result will not "
                  "be bit-identical",
@@ -457,12 +459,12 @@ static Status read_state(Checkpoint *c, const SafeFile *file) {
     return STATUS_OK;
 }
 
-/* Training ends with the best model that there was, which it does not have in memory. */
+/* The result of a run is its best model, which is only in this file. */
 static Status check_best(const Checkpoint *c) {
     Path best = path_in(c->dir, "best.safetensors");
     if (isinf(c->progress->best_loss) || file_exists(best.text)) return STATUS_OK;
-    Status s = status_fail(STATUS_RUNTIME, "'%s', the best model so far, is not there any more", best.text);
-    return status_hint(s, "put a copy of '%s' in its place: it is replaced by the next that is better",
+    Status s = status_fail(STATUS_RUNTIME, "'%s', the best model so far, is missing", best.text);
+    return status_hint(s, "put a copy of '%s' in its place; the next better model replaces it",
                        path_in(c->dir, MODEL_NAME).text);
 }
 
@@ -475,8 +477,8 @@ Status checkpoint_load_state(Checkpoint *c) {
     safetensors_close(file);
     if (status == STATUS_OK) status = check_best(c);
     if (status != STATUS_OK) return status_context(status, "cannot resume from '%s'", path.text);
-    /* Tokens are counted since the last validation: if there are any, one at this update is still to come,
-     * even if a process that was killed before it could save has logged it already. */
+    /* Tokens are counted since the last validation. If there are any, the validation of this update is still
+     * to come, even if the log has it: a process may be killed between logging and saving. */
     const Progress *p = c->progress;
     return progress_read(c->progress, path_in(c->dir, LOG_NAME).text, p->tokens ? p->update - 1 : p->update);
 }

@@ -1,4 +1,4 @@
-/* progress.c - the way to the end of a run; train.jsonl and curve.svg. */
+/* progress.c - train.jsonl and curve.svg, the best model, and the end of a run. */
 #include "train/progress.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ void progress_add(Progress *progress, const ProgressRecord *record) {
     progress->records[progress->count++] = *record;
 }
 
-/* The numbers of a record under their names, for writing and reading alike. */
+/* The numbers of a record that are written and read under their names. */
 #define RECORD_FIELDS(FIELD)                                                                                 \
     FIELD(update)                                                                                            \
     FIELD(epoch)                                                                                             \
@@ -69,8 +69,8 @@ static Status read_record(Progress *progress, StrView line, long long last_updat
     ProgressRecord record = {0};
     double update = number_of(object, "update"), epoch = number_of(object, "epoch");
     const Json *best = json_get(object, "best");
-    bool sound = update >= 0 && update < 1e15 && epoch >= 0 && epoch < 1e9;
-    if (sound) {
+    bool valid = update >= 0 && update < 1e15 && epoch >= 0 && epoch < 1e9;
+    if (valid) {
 #define READ(field) record.field = (__typeof__(record.field))number_of(object, #field);
         RECORD_FIELDS(READ)
 #undef READ
@@ -79,7 +79,7 @@ static Status read_record(Progress *progress, StrView line, long long last_updat
         if (record.update <= last_update) progress_add(progress, &record);
     }
     json_free(object);
-    return sound ? STATUS_OK : status_fail(STATUS_DATA, "not a line of a training log");
+    return valid ? STATUS_OK : status_fail(STATUS_DATA, "not a line of a training log");
 }
 
 static Status read_records(Progress *progress, const char *path, long long last_update) {
@@ -100,13 +100,13 @@ static Status read_records(Progress *progress, const char *path, long long last_
 
 Status progress_read(Progress *progress, const char *path, long long last_update) {
     if (!file_exists(path)) return STATUS_OK;
-    /* Reading from a pipe could wait for ever. */
+    /* A read from a pipe could wait forever. */
     Status status = file_size(path) < 0 ? status_fail(STATUS_DATA, "'%.700s': not a regular file", path)
                                         : read_records(progress, path, last_update);
     if (status != STATUS_DATA) return status;
     return status_hint(status,
-                       "the log of earlier validations, only for the curve: without it the run goes on "
-                       "all the same, so move the file away");
+                       "only the curve needs this log of earlier validations: move the file away, and the "
+                       "run continues without it");
 }
 
 static Status save_text(const char *dir, const char *name, const StrBuf *text) {
@@ -115,8 +115,9 @@ static Status save_text(const char *dir, const char *name, const StrBuf *text) {
     return file_put(path, strbuf_view(text));
 }
 
-/* The two losses are not the same quantity: one is the mean over the updates since the last validation, of
- * what training minimizes; the other is of the finished weights, without what only training adds. */
+/* The two losses are different quantities. The training loss is the mean over the updates since the last
+ * validation, with dropout and label smoothing. The validation loss is that of the current weights without
+ * them. */
 static void name_losses(const Config *config, StrBuf *train, StrBuf *valid) {
     double smoothing = config->train.label_smoothing;
     bool dropout = config_has_dropout(&config->model), average = config->train.average > 0;
@@ -210,17 +211,17 @@ double progress_share(const Progress *p, const TrainOptions *o, int batches) {
     return share;
 }
 
-const char *progress_find_end(const Progress *p, const TrainOptions *o, char way[PROGRESS_WAY]) {
-    enum { SIZE = PROGRESS_WAY };
+const char *progress_find_end(const Progress *p, const TrainOptions *o, char extension[PROGRESS_EXTENSION]) {
+    enum { SIZE = PROGRESS_EXTENSION };
     if (o->epochs && p->epoch >= o->epochs)
-        return snprintf(way, SIZE, "--epochs %lld", 2 * p->epoch), "all epochs are done";
+        return snprintf(extension, SIZE, "--epochs %lld", 2 * p->epoch), "all epochs are done";
     if (o->max_updates && p->update >= o->max_updates)
-        return snprintf(way, SIZE, "--max-updates %lld", 2 * p->update), "all updates are done";
+        return snprintf(extension, SIZE, "--max-updates %lld", 2 * p->update), "all updates are done";
     if (o->max_minutes > 0 && p->seconds >= 60 * o->max_minutes)
-        return snprintf(way, SIZE, "--set train.max_minutes=%g",
+        return snprintf(extension, SIZE, "--set train.max_minutes=%g",
                         2 * fmax(o->max_minutes, fmax(1, floor(p->seconds / 60)))),
                "the time is over";
     if (o->patience && p->stalled >= o->patience)
-        return snprintf(way, SIZE, "--patience %lld", 2 * p->stalled), "it no longer improved";
+        return snprintf(extension, SIZE, "--patience %lld", 2 * p->stalled), "it no longer improved";
     return NULL;
 }

@@ -23,14 +23,14 @@ static void set_string(const TrainPlan *plan, const char *key, StrView value) {
     char *copy = mem_strndup(value.data, value.length);
     mem_free(*text);
     *text = copy;
-    user_options_add(plan->given, row);
+    user_options_add(plan->user_options, row);
 }
 
 Status train_plan_files(const TrainPlan *plan) {
     StrList *train = &plan->config->data.train;
     const StrList *files = plan->files;
     if (!files->count) return STATUS_OK;
-    bool named = option_is_given(plan->given, "data.train") && train->count > 0;
+    bool named = option_is_given(plan->user_options, "data.train") && train->count > 0;
     if (named && plan->without_config) {
         status_fail(STATUS_USAGE, "training pairs are named twice: '%s' as FILE, '%s' as data.train",
                     files->items[0], train->items[0]);
@@ -59,7 +59,7 @@ static Status take_saved(const TrainPlan *plan) {
     config_tables(&saved, saved_tables);
     for (int t = 0; current[t].rows && status == STATUS_OK; t++)
         for (const Option *row = current[t].rows; !option_row_ends(row); row++) {
-            if (option_is_given(plan->given, row->key) || ends_run(row->key)) continue;
+            if (option_is_given(plan->user_options, row->key) || ends_run(row->key)) continue;
             const char *text = row->type == OPT_STRING ? *(char **)option_field(&saved_tables[t], row) : NULL;
             if (text) set_string(plan, row->key, sv(text));
             if (row->type != OPT_STRING && row->type != OPT_LIST)
@@ -76,14 +76,14 @@ static void set_languages(const TrainPlan *plan, const Columns *columns) {
     columns_format(columns, &names);
     set_string(plan, "data.source", columns->source_name);
     set_string(plan, "data.target", columns->target_name);
-    if (!option_is_given(plan->given, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
+    if (!option_is_given(plan->user_options, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
     strbuf_free(&names);
 }
 
 /* --languages must agree with data.source and data.target of the same command line, but overrides those of a
  * configuration. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
-    if (!plan->without_config || !option_is_given(plan->given, key) || language_same(sv(name), language))
+    if (!plan->without_config || !option_is_given(plan->user_options, key) || language_same(sv(name), language))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
     return status_hint(STATUS_USAGE, "leave out one of them");
@@ -127,8 +127,8 @@ static Status check_neutral_names(const TrainPlan *plan) {
 }
 
 static bool names_are_set(const TrainPlan *plan) {
-    return option_is_given(plan->given, "data.source") || option_is_given(plan->given, "data.target") ||
-           option_is_given(plan->given, "data.columns");
+    return option_is_given(plan->user_options, "data.source") || option_is_given(plan->user_options, "data.target") ||
+           option_is_given(plan->user_options, "data.columns");
 }
 
 static bool is_read(const TrainPlan *plan, StrView language) {
@@ -140,7 +140,7 @@ static bool is_read(const TrainPlan *plan, StrView language) {
  * data.source and data.target are these two. */
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
-    if (option_is_given(plan->given, "data.source") || option_is_given(plan->given, "data.target")) return;
+    if (option_is_given(plan->user_options, "data.source") || option_is_given(plan->user_options, "data.target")) return;
     if (columns_languages(plan->config->data.columns, two) != 2) return;
     if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
     set_string(plan, "data.source", two[0]);
@@ -173,7 +173,7 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
         plan, &(ColumnHints){.path = path,
                              .first_line = strbuf_view(&first_line),
                              .languages = plan->languages,
-                             .names = option_is_given(plan->given, "data.columns") ? data->columns : NULL,
+                             .names = option_is_given(plan->user_options, "data.columns") ? data->columns : NULL,
                              .model_source = strbuf_view(&model->source),
                              .model_target = strbuf_view(&model->target)});
     strbuf_free(&first_line);
@@ -192,7 +192,7 @@ static Status find_languages(const TrainPlan *plan, StrView provenance) {
 
 static void choose_tokenizer(const TrainPlan *plan) {
     const char *target = plan->config->data.target;
-    if (!target || option_is_given(plan->given, "train.bleu_tokenizer")) return;
+    if (!target || option_is_given(plan->user_options, "train.bleu_tokenizer")) return;
     int tokenizer = bleu_tokenizer_for(sv(target));
     if (tokenizer == 0) return;
     plan->config->train.bleu_tokenizer = tokenizer;
@@ -206,7 +206,7 @@ static void compare_marker(const TrainPlan *plan) {
     const TextOptions *text = &plan->config->text;
     Tokenizer *codes;
     if (text->tokenizer != TOKENIZER_BPE || !text->bpe_codes || !text->bpe_codes[0]) return;
-    if (!option_is_given(plan->given, "text.bpe_marker")) return;
+    if (!option_is_given(plan->user_options, "text.bpe_marker")) return;
     if (tokenizer_begin(&codes, text) != STATUS_OK) return; /* training reports the error */
     int marker = tokenizer_marks_ends(codes) ? BPE_SUFFIX : BPE_PREFIX;
     if (text->bpe_marker != marker)
@@ -253,10 +253,10 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
         for (const Option *row = current[t].rows; !option_row_ends(row); row++) {
             void *field = option_field(&current[t], row);
             const void *model_field = option_field(&model_tables[t], row);
-            if (!option_is_given(plan->given, row->key) && row->type != OPT_STRING &&
+            if (!option_is_given(plan->user_options, row->key) && row->type != OPT_STRING &&
                 strcmp(row->key, "model.size") != 0) {
                 option_copy(row, field, model_field);
-                user_options_add(plan->given, row);
+                user_options_add(plan->user_options, row);
             } else if (!is_independent(row)) {
                 TRY(check_same(plan, row, field, model_field));
             }
@@ -269,7 +269,7 @@ static Status take_model(const TrainPlan *plan, const Seq2Seq *model) {
 static Status choose_sizes(const TrainPlan *plan) {
     Config *c = plan->config;
     bool hold_out =
-        plan->without_config && !c->data.valid.count && !option_is_given(plan->given, "data.held_out");
+        plan->without_config && !c->data.valid.count && !option_is_given(plan->user_options, "data.held_out");
     DataSize size;
     if (!c->data.train.count || (c->model.size != SIZE_AUTO && !hold_out)) return STATUS_OK;
     Workers *workers = workers_new(plan->threads ? plan->threads : workers_default_count());
@@ -282,7 +282,7 @@ static Status choose_sizes(const TrainPlan *plan) {
                  c->data.held_out);
     }
     if (c->model.size == SIZE_AUTO)
-        auto_config_choose(c, plan->given, size, plan->init && !plan->vocabulary_only);
+        auto_config_choose(c, plan->user_options, size, plan->init && !plan->vocabulary_only);
     return STATUS_OK;
 }
 
@@ -290,7 +290,7 @@ Status train_plan(const TrainPlan *plan, Seq2Seq **init) {
     Config *c = plan->config;
     StrBuf provenance = {0};
     *init = NULL;
-    if (plan->without_config && !option_is_given(plan->given, "model.size")) c->model.size = SIZE_AUTO;
+    if (plan->without_config && !option_is_given(plan->user_options, "model.size")) c->model.size = SIZE_AUTO;
     Status status = STATUS_OK;
     bool saved = plan->resume && c->model.size == SIZE_AUTO;
     if (plan->init) status = modelfile_load_exact(init, plan->init, &provenance);

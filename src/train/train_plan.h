@@ -13,7 +13,7 @@ typedef struct {
     const char *resume;    /* the run directory to continue, or NULL */
     int threads;           /* 0 = one per core */
     Config *config;
-    UserOptions *given; /* keys that the user set; the plan adds its own */
+    UserOptions *user_options; /* keys that the user set; the plan adds its own */
 } TrainPlan;
 
 /* FILEs of the command line replace data.train of the configuration. */

@@ -215,7 +215,7 @@ static Status set_up(Trainer *t) {
     broadcast_weights(seq2seq_params(t->model));
     make_learner(t);
     TRY(group_agree(checkpoint_check_model(&t->checkpoint)));
-    if (!o->resume) TRY(ROOT_ONLY(checkpoint_forget(o->dir)));
+    if (!o->resume) TRY(ROOT_ONLY(checkpoint_remove_state(o->dir)));
     announce(t);
     if (o->resume) TRY(resume(t));
     begin_session(t);
@@ -394,7 +394,7 @@ static double compute_gradients(Trainer *t, int count, long long *tokens) {
     return loss;
 }
 
-static Status step(Trainer *t) {
+static Status make_step(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Progress *p = &t->progress;
     double share = share_done(t);
@@ -421,7 +421,7 @@ static Status update(Trainer *t) {
     long long tokens;
     double loss = compute_gradients(t, batches, &tokens);
     TRY(check_loss(t, "loss", loss / (double)tokens, p->update + 1));
-    TRY(step(t));
+    TRY(make_step(t));
     double seconds = clock_seconds() - started;
     p->update++;
     p->batch += batches;
@@ -455,8 +455,8 @@ static Status finish(Trainer *t) {
 }
 
 static bool is_finished(const Trainer *t) {
-    char way[PROGRESS_WAY];
-    return progress_find_end(&t->progress, &t->config->train, way) != NULL;
+    char extension[PROGRESS_EXTENSION];
+    return progress_find_end(&t->progress, &t->config->train, extension) != NULL;
 }
 
 static bool goes_on(Trainer *t) {
@@ -464,8 +464,7 @@ static bool goes_on(Trainer *t) {
     return !t->stop && (!is_finished(t) || epoch_is_over(t) || validation_is_due(t));
 }
 
-/* A run can be stopped between any two of these steps. It is resumed with the beginning of its epoch's plan.
- * */
+/* A run can be stopped between any two of these steps. A resumed run makes the plan of its epoch again. */
 static Status train(Trainer *t) {
     while (goes_on(t)) {
         if (validation_is_due(t))
@@ -496,7 +495,7 @@ Status trainer_run(const TrainerOptions *options) {
 
 /* ---- messages: before the first update ----------------------------------------------------------------- */
 
-/* About how many updates the run will make; 0 if it has no such end. */
+/* About the number of updates of the whole run; 0 if it is unlimited. */
 static double planned_updates(const Trainer *t) {
     const TrainOptions *o = &t->config->train;
     double amount = o->batch_unit == BATCH_SENTENCES
@@ -515,7 +514,7 @@ static void warn_of_warmup(const Trainer *t) {
              updates, warmup, updates / 10);
 }
 
-/* Of a batch of average sentences. */
+/* For a batch of average sentences. */
 static void announce_parts(const Trainer *t) {
     const TrainOptions *o = &t->config->train;
     double pairs = fmax(t->data.train.count, 1),
@@ -525,14 +524,15 @@ static void announce_parts(const Trainer *t) {
     sentences = fmin(fmax(sentences, 1), pairs);
     ShardPlan plan = shards_plan((int)sentences, (long)(sentences * rows));
     int shards = plan.shards * o->accumulate;
-    const char *few = workers_count(t->workers) > plan.parts
-                          ? ", so no more threads than that compute most of its gradient"
-                          : "";
-    log_info("         a batch is cut into about %d part%s%s", plan.parts, plan.parts == 1 ? "" : "s", few);
+    const char *note = workers_count(t->workers) > plan.parts
+                           ? ", so most of its gradient needs no more threads than that"
+                           : "";
+    log_info("         a batch is cut into about %d part%s%s", plan.parts, plan.parts == 1 ? "" : "s", note);
     if (comm_size() > shards)
-        log_warn("there are %d ranks for about %d shard%s: the others compute no gradients; larger batches "
-                 "make more",
-                 comm_size(), shards, shards == 1 ? "" : "s");
+        log_warn(
+            "there are %d ranks for about %d shard%s: the other ranks compute no gradients; larger batches "
+            "make more",
+            comm_size(), shards, shards == 1 ? "" : "s");
 }
 
 static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
@@ -541,22 +541,23 @@ static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
     return count > 0 ? (double)unknown / (double)count : 0;
 }
 
-/* A few unknown tokens are nothing special, many are a surprise. Vocabularies of words are meant to have
- * some. */
+/* Warns if there are unexpectedly many unknown tokens. Vocabularies of words usually have some. */
 static void warn_of_unknown(const Trainer *t) {
-    static const double MUCH[2] = {[TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3};
-    static const char *const SIDE_COUNT[] = {"source", "target"};
+    static const double LIMIT[2] = {[TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3};
+    static const char *const SIDE_NAMES[] = {"source", "target"};
     const CorpusSide *sides[] = {&t->data.train.source, &t->data.train.target};
-    const char *whose = t->options->resume ? "the run" : t->options->init ? "the model it begins with" : NULL;
+    const char *origin = t->options->resume ? "the run"
+                         : t->options->init ? "the model it begins with"
+                                            : NULL;
     for (int i = 0; i < 2; i++) {
         double share = unknown_share(&t->data.train, sides[i]);
-        if (share <= MUCH[t->config->text.tokenizer]) continue;
-        if (whose)
+        if (share <= LIMIT[t->config->text.tokenizer]) continue;
+        if (origin)
             log_warn("%.0f %% of the %s tokens are <unk>: the vocabulary of %s lacks them", 100 * share,
-                     SIDE_COUNT[i], whose);
+                     SIDE_NAMES[i], origin);
         else
             log_warn("%.0f %% of the %s tokens are <unk>, with text.min_count=%d and text.max_vocab=%d",
-                     100 * share, SIDE_COUNT[i], t->config->text.min_count, t->config->text.max_vocab);
+                     100 * share, SIDE_NAMES[i], t->config->text.min_count, t->config->text.max_vocab);
     }
 }
 
@@ -587,7 +588,7 @@ static void announce(const Trainer *t) {
     warn_of_warmup(t);
 }
 
-/* The end of a run is validated even where one of greater length would not be, and that counts. */
+/* A run is always validated at its end. A longer run would have none at this update, but it counts. */
 static void warn_of_last_validation(const Progress *p, const TrainOptions *o) {
     bool between = !p->tokens && (o->valid_every ? p->update % o->valid_every : p->batch) != 0;
     if (between && (o->schedule == SCHEDULE_PLATEAU || o->patience))
@@ -596,43 +597,42 @@ static void warn_of_last_validation(const Progress *p, const TrainOptions *o) {
                  o->schedule == SCHEDULE_PLATEAU ? "train.schedule = plateau" : "train.patience");
 }
 
-/* What counts from the end of a run goes on as the new end has it: not as a run to that end would have
- * begun. */
-static void warn_of_other_end(const TrainOptions *o) {
+/* These options depend on the planned end of the run, which has changed. */
+static void warn_of_new_end(const TrainOptions *o) {
     if (o->schedule == SCHEDULE_LINEAR)
         log_warn(
             "the run was planned for another end, and its learning rate falls linearly to 0 there: from here "
-            "on it falls to 0 at the new end, so the result is not that of one run of this length");
+            "on it falls to 0 at the new end, so the result differs from one run of this length");
     if (o->both_directions > 0)
         log_warn("the run was planned for another end, and train.both_directions is a share of its length: "
-                 "of the new one it trains the first %.0f %% both ways, whatever it has trained so before",
+                 "it now covers the first %.0f %% of the new length, whatever part was trained so before",
                  100 * o->both_directions);
 }
 
 static void announce_resumption(const Trainer *t) {
     const Progress *p = &t->progress;
-    char way[PROGRESS_WAY];
-    const char *end = progress_find_end(p, &t->config->train, way);
+    char extension[PROGRESS_EXTENSION];
+    const char *end = progress_find_end(p, &t->config->train, extension);
     if (!end) {
         log_info("resume   from update %lld, epoch %lld", p->update, p->epoch + 1);
         warn_of_last_validation(p, &t->config->train);
-        if (t->checkpoint.other_end) warn_of_other_end(&t->config->train);
+        if (t->checkpoint.end_changed) warn_of_new_end(&t->config->train);
         return;
     }
     log_info("resume   the run is finished, %s: %lld epochs, %lld updates", end, p->epoch, p->update);
-    log_info("         to train longer: --resume %s", way);
+    log_info("         to train longer: --resume %s", extension);
 }
 
 /* ---- messages: while the run goes on ------------------------------------------------------------------- */
 
-/* Is it time for another progress line? On a terminal it is rewritten in place. */
+/* A terminal shows the line in place, so it is written by time. */
 static bool progress_due(const Trainer *t, double now) {
     int every = t->config->train.log_every;
     if (every && !log_is_terminal()) return t->progress.update % every == 0;
     return now - t->session.last_shown >= log_progress_interval();
 }
 
-/* How long the rest takes at the speed of this session: those before it may have had another machine. */
+/* The remaining time at the speed of this session. Earlier sessions may have run on another machine. */
 static void estimate_rest(const Trainer *t, double share, char eta[32]) {
     double seconds = t->progress.seconds, limit = 60 * t->config->train.max_minutes, rest = INFINITY;
     if (share > t->session.share_before)
@@ -641,7 +641,7 @@ static void estimate_rest(const Trainer *t, double share, char eta[32]) {
     if (isfinite(rest)) str_duration(rest, eta);
 }
 
-/* Target tokens a second; one that two decoders write is one. */
+/* Target tokens per second. A token of two decoders counts once. */
 static double speed_of(const Trainer *t, long long tokens, double seconds) {
     return seconds > 0 ? (double)tokens / seq2seq_directions(t->model) / seconds : 0;
 }
@@ -666,7 +666,7 @@ static void show_samples(const Trainer *t, const ValidationScore *score) {
     int samples = t->config->train.samples;
     if (samples > score->count) samples = score->count;
     for (int i = 0; i < samples; i++) {
-        /* spread over the data, not always the shortest ones at its start */
+        /* spread over the data, whose first pairs may be the shortest ones */
         int pair = (int)((2LL * i + 1) * score->count / (2LL * samples));
         log_info("  source     %s", t->data.valid.source_text.items[pair]);
         log_info("  reference  %s", t->data.valid.target_text.items[pair]);
@@ -674,8 +674,8 @@ static void show_samples(const Trainer *t, const ValidationScore *score) {
     }
 }
 
-/* Half of what a model that knows nothing has, the logarithm of the vocabulary's size, and still no 4-gram
- * right: then there are hardly any. */
+/* An untrained model has a loss of log(vocabulary size). If half of that still gives no correct 4-gram, the
+ * targets have hardly any 4-grams. */
 static void warn_if_zero(Trainer *t, const ValidationScore *score) {
     double untrained = log(vocab_size(tokenizer_vocab(t->data.target)));
     if (t->session.warned_zero || t->config->train.stop_on != STOP_ON_BLEU || score->bleu > 0 ||
@@ -716,7 +716,7 @@ static void report_end(Trainer *t) {
     char time[32], tokens[32], speed[64] = "", chrf[32] = "";
     update_clock(t);
     if (t->progress.best_chrf >= 0) snprintf(chrf, sizeof chrf, "best chrF %.2f, ", t->progress.best_chrf);
-    if (t->session.tokens > 0) /* a run that was finished trains nothing */
+    if (t->session.tokens > 0) /* none if a finished run was resumed */
         snprintf(speed, sizeof speed, "%s target tokens/s; ",
                  str_count((long long)speed_of(t, t->session.tokens, t->session.train_seconds), tokens));
     log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %smodel '%s/best.safetensors'",

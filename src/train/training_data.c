@@ -1,15 +1,15 @@
-/* training_data.c - see training_data.h. */
+/* training_data.c - learns tokenizers, reads corpora, and writes pairs as text. */
 #include "train/training_data.h"
 
 #include "base/fileio.h"
 #include "base/log.h"
 
-/* The files of validation pairs, or those that they are held out of. */
+/* The files of the validation pairs, or the training files that have the held-out pairs. */
 static const StrList *validation_files(const DataOptions *data) {
     return data->held_out > 0 && !data->valid.count ? &data->train : &data->valid;
 }
 
-/* That files are there, and none of them a pipe. */
+/* An error if a file is missing or a pipe. */
 static Status check_entries(const StrList *entries, const DataOptions *data) {
     PairReader *reader;
     TRY(pair_reader_open(&reader, entries, data));
@@ -24,12 +24,12 @@ static Status check_files(const DataOptions *data) {
     }
     status_fail(STATUS_USAGE, "no %s data is configured", data->train.count ? "validation" : "training");
     return status_hint(STATUS_USAGE, data->train.count
-                                         ? "name it with --set data.valid=FILE, or hold some of the training "
-                                           "pairs out: --set data.held_out=0.1"
+                                         ? "name a file with --set data.valid=FILE, or hold out some of the "
+                                           "training pairs: --set data.held_out=0.1"
                                          : "attn-mt train FILE, or data.train in the configuration");
 }
 
-/* Pieces that a merge may be left out of are in the vocabulary, and texts are kept to be cut anew. */
+/* BPE-dropout needs the parts of each merge in the vocabulary, and the texts to encode them again. */
 static TextOptions text_options(const Config *config) {
     TextOptions text = config->text;
     text.all_pieces = config->train.bpe_dropout_source > 0 || config->train.bpe_dropout_target > 0;

@@ -97,7 +97,7 @@ static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, con
     ProgressLine progress = progress_line_begin("validating");
     translator_greedy(model, sources, turns, &config->decode, workers, show_share, &progress, own);
     for (int k = 0; k < turns; k++) translations[group_turn(k)] = own[k];
-    broadcast_translations(translations, count);
+    broadcast_gather_translations(translations, count);
     mem_free(ids);
     mem_free(sources);
     mem_free(own);

@@ -109,4 +109,4 @@ eval "run_data=\$run_$library"
 # shellcheck disable=SC2086  # the options are words
 expect 3 ranks data 2 train --run "$TMP/data" $options $length 20
 says 'rank 1'
-says 'the training data here is not what rank 0'
+says 'the training data here differ from those of rank 0'

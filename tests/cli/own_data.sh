@@ -378,7 +378,7 @@ train 0 own "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set train.lea
 ! cmp -s "$TMP/header.out" "$TMP/own.out" || fail "--vocabulary took the weights, too"
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --set text.lowercase=true
 says "the vocabulary of '$model' cannot be taken: its text.lowercase is false"
-says 'hint: leave out text.lowercase: a model brings its vocabulary along'
+says 'hint: remove text.lowercase: a model has its own vocabulary'
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
 says '--init and --vocabulary exclude each other'
 train 0 votes "$TMP/new.tsv" --vocabulary "$model" --resume --max-updates 3 --set model.cell=lstm \
@@ -397,7 +397,7 @@ says "the run in '$TMP/started' did not begin with the vocabulary of the model o
 says 'hint: a run goes on with its own weights and vocabulary, without --init'
 train 2 none "$TMP/new.tsv" --init "$model" --set model.cell=lstm
 says "its model.cell is \"gru\", here it is \"lstm\""
-says 'hint: leave out model.cell'
+says 'hint: remove model.cell'
 train 2 none "$TMP/new.tsv" --init "$model" --set text.lowercase=true
 says 'its text.lowercase is false'
 train 1 none "$TMP/new.tsv" --init "$TMP/missing.safetensors"

@@ -51,7 +51,7 @@ refuses "train.bpe_dropout_target passes over merges, but words have none" \
 # ---- both directions first -------------------------------------------------------------------------------
 
 check directions --set train.both_directions=1
-says "of the new one it trains the first 100 % both ways" # of --resume --max-updates
+says "it now covers the first 100 % of the new length" # of --resume --max-updates
 refuses "the vocabularies are separate" --set train.both_directions=0.3 --set text.joint=false \
     --set model.tie=target
 refuses "of a run that has no end" --set train.both_directions=0.3 --set train.max_updates=0

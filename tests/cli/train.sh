@@ -251,7 +251,7 @@ for resume in --no-resume --resume; do
         complain "a model without its training state: $(cat "$own/err")"
 done
 mv "$own/longer/best.safetensors" "$own/best"
-refuse 1 'the best model so far, is not there any more' longer --resume
+refuse 1 'the best model so far, is missing' longer --resume
 grep -q "^hint: put a copy of '$own/longer/last.safetensors'" "$own/err" ||
     complain "no hint: $(cat "$own/err")"
 mv "$own/best" "$own/longer/best.safetensors"
@@ -261,7 +261,7 @@ refuse 2 'text.bpe_merges was 150, now it is 151' a --resume --set text.bpe_merg
 refuse 2 'train.seed was 1, now it is 5' a --resume --seed 5
 refuse 2 'train.average was 0.001, now it is 0' a --resume --set train.average=0
 sed '7s/.*/Go away.	Va-t-en./' "$own/train.tsv" >"$own/changed.tsv"
-refuse 2 'training data are not those' a --resume --set data.train="$own/changed.tsv"
+refuse 2 'training data differ from those' a --resume --set data.train="$own/changed.tsv"
 cp "$own/train.tsv" "$own/moved.tsv"
 succeed a --resume --set data.train="$own/moved.tsv" # the same data under another name
 succeed linear --set train.schedule=linear --set train.epochs=1
@@ -411,7 +411,7 @@ start 1 robbed --set train.epochs=0
 rm -f "$own/robbed/LOCK"
 wait $trainer
 status=$?
-[ $status -eq 1 ] && grep -q 'that was locked: nothing more is written' "$own/err" ||
+[ $status -eq 1 ] && grep -q 'that this process locked: no more files are written' "$own/err" ||
     complain "without its lock: exit code $status: $(cat "$own/err")"
 rm -rf "$own/robbed"
 start 1 robbed --set train.epochs=0
@@ -467,7 +467,7 @@ rm "$own/huge.tsv" "$own/turned.tsv"
 # Scores of other validation data do not compare; a new run does not inherit the log of an old one.
 head -n 23 "$own/valid.tsv" >"$own/valid23.tsv"
 succeed over --overwrite --set train.epochs=1
-refuse 2 'validation data are not those' over --resume --set data.valid="$own/valid23.tsv"
+refuse 2 'validation data differ from those' over --resume --set data.valid="$own/valid23.tsv"
 head -c 3000 "$own/over/last.state.safetensors" >"$own/cut"
 mv "$own/cut" "$own/over/last.state.safetensors"
 refuse 3 "hint: no training state can be read there: --init $own/over/best.safetensors" over --resume

@@ -277,7 +277,7 @@ static void test_what_is_not_there(void **state) {
     assert_int_equal(unlink(fixture_path("best.safetensors")), 0);
     Run *run = run_new("");
     assert_int_equal(checkpoint_load_state(&run->checkpoint), STATUS_RUNTIME);
-    assert_non_null(strstr(status_message(), "the best model so far, is not there any more"));
+    assert_non_null(strstr(status_message(), "the best model so far, is missing"));
     run_free(run);
     assert_int_equal(checkpoint_load_config(fixture_path("nowhere"), &config), STATUS_USAGE);
     config_free(&config);
@@ -330,17 +330,17 @@ static void test_leaving(void **state) {
     (void)state;
     const char *dir = fixture_path("unused");
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
-    checkpoint_leave(dir);
+    checkpoint_remove_empty(dir);
     assert_false(file_exists(dir));
     assert_int_equal(file_make_dirs(dir, NULL), STATUS_OK);
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
-    checkpoint_leave(dir);
+    checkpoint_remove_empty(dir);
     assert_true(file_exists(dir));
     unlink(fixture_path("unused/LOCK"));
     rmdir(dir);
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     assert_int_equal(file_put(fixture_path("unused/notes"), SV("")), STATUS_OK);
-    checkpoint_leave(dir);
+    checkpoint_remove_empty(dir);
     assert_true(file_exists(fixture_path("unused/notes")));
     unlink(fixture_path("unused/notes"));
     rmdir(dir);
@@ -369,7 +369,7 @@ static void test_leaving_to_a_rival(void **state) {
     rival_begins = true;
     assert_int_equal(checkpoint_lock(dir), STATUS_USAGE);
     assert_non_null(strstr(status_message(), "in use by process"));
-    checkpoint_leave(dir);
+    checkpoint_remove_empty(dir);
     assert_true(file_exists(fixture_path("contested/LOCK")));
     close(rival_fd);
     unlink(fixture_path("contested/LOCK"));
@@ -379,7 +379,7 @@ static void test_leaving_to_a_rival(void **state) {
     unlink(fixture_path("contested/LOCK"));
     int fd = open(fixture_path("contested/LOCK"), O_RDWR | O_CREAT, 0666);
     assert_true(fd >= 0);
-    checkpoint_leave(dir);
+    checkpoint_remove_empty(dir);
     assert_true(file_exists(fixture_path("contested/LOCK")));
     close(fd);
     unlink(fixture_path("contested/LOCK"));
@@ -389,7 +389,7 @@ static void test_leaving_to_a_rival(void **state) {
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     assert_false(rival_gives_up);
     assert_int_equal(checkpoint_check_lock(dir), STATUS_OK);
-    checkpoint_leave(dir);
+    checkpoint_remove_empty(dir);
     assert_false(file_exists(dir));
 }
 
@@ -449,11 +449,11 @@ static void test_no_lock(void **state) {
 static void test_forgets(void **state) {
     (void)state;
     save("", NULL);
-    assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_OK);
+    assert_int_equal(checkpoint_remove_state(fixture_path(".")), STATUS_OK);
     assert_false(checkpoint_exists(fixture_path(".")));
-    assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_OK);
+    assert_int_equal(checkpoint_remove_state(fixture_path(".")), STATUS_OK);
     assert_int_equal(file_make_dirs(fixture_path(STATE), NULL), STATUS_OK); /* a folder cannot be unlinked */
-    assert_int_equal(checkpoint_forget(fixture_path(".")), STATUS_RUNTIME);
+    assert_int_equal(checkpoint_remove_state(fixture_path(".")), STATUS_RUNTIME);
     assert_non_null(strstr(status_message(), "cannot remove"));
     assert_int_equal(rmdir(fixture_path(STATE)), 0);
 }

@@ -220,7 +220,7 @@ static void test_names_of_losses(void **state) {
 /* Each of what ends a run, and how far it is then. */
 static void test_end(void **state) {
     (void)state;
-    char way[PROGRESS_WAY];
+    char way[PROGRESS_EXTENSION];
     Progress p = {.epoch = 2, .batch = 5, .update = 25, .seconds = 60, .stalled = 3};
     TrainOptions none = {0}, o = {.epochs = 2};
     assert_null(progress_find_end(&p, &none, way));
