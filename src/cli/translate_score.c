@@ -46,14 +46,14 @@ void translate_score_add(TranslateScore *score, StrView translation) {
 }
 
 /* Both metrics with their own defaults but for the tokenizer; `options` [USED_COUNT] receives these. */
-static Status choose(int tokenizer, ChosenMetric *metrics, void **options) {
+static Status choose(int tokenizer, ConfiguredMetric *metrics, void **options) {
     for (int m = 0; m < USED_COUNT; m++) {
         options[m] = mem_alloc(1, USED[m]->options_size);
         const OptionTable tables[] = {{USED[m]->rows, options[m]}, {0}};
         options_defaults(tables);
         if (USED[m] == &METRIC_BLEU) ((BleuOptions *)options[m])->tokenizer = tokenizer;
         if (USED[m]->prepare) TRY(USED[m]->prepare(options[m], false));
-        metrics[m] = (ChosenMetric){USED[m], options[m]};
+        metrics[m] = (ConfiguredMetric){USED[m], options[m]};
     }
     return STATUS_OK;
 }
@@ -79,7 +79,7 @@ static Status give_out(TranslateScore *score, const ScoreTable *table, bool quie
 
 Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet) {
     if (!score) return STATUS_OK;
-    ChosenMetric metrics[USED_COUNT];
+    ConfiguredMetric metrics[USED_COUNT];
     void *options[USED_COUNT] = {NULL};
     LineSet system = {0};
     input_text(&system, "translations", &score->translations);
