@@ -14,20 +14,20 @@
 /* clang-format off */
 #define FIELD(member_) OPT_FIELD(BleuOptions, member_)
 static const Option ROWS[] = {
-    {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .fallback = "13a",
+    {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .default_text = "13a",
      .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME", .group = "BLEU",
      .help = "tokenizer"},
     {.flag = "lowercase", .alias = "lc", .type = OPT_BOOL, FIELD(lowercase),
      .help = "ignore case"},
-    {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .fallback = "exp",
+    {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .default_text = "exp",
      .choices = BLEU_SMOOTHING_CHOICES, .arg = "NAME",
      .help = "smoothing of n-gram orders without a match"},
-    {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .fallback = "-1",
+    {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .default_text = "-1",
      .min = -1, .max = 1e9, .arg = "X",
      .help = "value for floor and add-k; -1 = the defaults 0.1 and 1"},
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
      .help = "no warning if the input looks tokenized or has no spaces"},
-    {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .bare = "2", .min = 1, .max = 100, .arg = "K",
+    {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .implied_value = "2", .min = 1, .max = 100, .arg = "K",
      .help = "bleu(k) of Dive into Deep Learning (d2l) on tokens between spaces, 0 to 1: mean over lines, "
              "or each line with --sentence-level"},
     {0},

@@ -8,13 +8,13 @@
 /* clang-format off */
 #define FIELD(member_) OPT_FIELD(ChrfOptions, member_)
 static const Option ROWS[] = {
-    {.flag = "chrf-char-order", .alias = "cc", .type = OPT_INT, FIELD(char_order), .fallback = "6",
+    {.flag = "chrf-char-order", .alias = "cc", .type = OPT_INT, FIELD(char_order), .default_text = "6",
      .min = 0, .max = 40, .arg = "N", .group = "chrF",
      .help = "longest n-grams of characters"},
-    {.flag = "chrf-word-order", .alias = "cw", .type = OPT_INT, FIELD(word_order), .fallback = "0",
+    {.flag = "chrf-word-order", .alias = "cw", .type = OPT_INT, FIELD(word_order), .default_text = "0",
      .min = 0, .max = 40, .arg = "N",
      .help = "longest n-grams of words; 2 makes it chrF++"},
-    {.flag = "chrf-beta", .type = OPT_INT, FIELD(beta), .fallback = "2", .min = 0, .max = 1000,
+    {.flag = "chrf-beta", .type = OPT_INT, FIELD(beta), .default_text = "2", .min = 0, .max = 1000,
      .arg = "N",
      .help = "weight of recall against precision"},
     {.flag = "chrf-whitespace", .type = OPT_BOOL, FIELD(whitespace),

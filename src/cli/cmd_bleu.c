@@ -53,7 +53,7 @@ static const Option INPUT_ROWS[] = {
              "tab-separated"},
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
      .help = "a reference; arguments without an option are references too"},
-    {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .fallback = "1",
+    {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .default_text = "1",
      .min = 1,
      .max = 1000, .arg = "N",
      .help = "split each line of the one reference file at tabs into N references"},
@@ -61,14 +61,14 @@ static const Option INPUT_ROWS[] = {
      .help = "translate --source with this model and score the result; several models form an ensemble"},
     {.flag = "source", .type = OPT_STRING, FIELD(source), .arg = "FILE",
      .help = "source text for --model"},
-    {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .fallback = "5", .min = 1, .max = 1000,
+    {.flag = "beam-size", .type = OPT_INT, FIELD(beam_size), .default_text = "5", .min = 1, .max = 1000,
      .needs = "model", .arg = "N",
      .help = "hypotheses kept per sentence by --model; 1 = greedy"},
-    {.flag = "threads", .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .type = OPT_INT, FIELD(threads), .default_text = "0",
      .min = 0, .max = 1024, .arg = "N",
      .help = "threads of --model; 0 = one per core"},
 
-    {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .fallback = "bleu",
+    {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics), .default_text = "bleu",
      .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
      .help = "metrics to compute"},
     {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair),
@@ -83,26 +83,26 @@ static const Option OUTPUT_ROWS[] = {
     {.flag = "confidence", .common = true, .alias = "ci", .type = OPT_BOOL, FIELD(confidence),
      .group = "Significance",
      .help = "95 % confidence interval by bootstrap resampling"},
-    {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .fallback = "1000",
+    {.flag = "confidence-n", .alias = "cin", .type = OPT_INT, FIELD(confidence_n), .default_text = "1000",
      .min = 1, .max = 1e8, .arg = "N",
      .help = "resamples of --confidence"},
     {.flag = "paired-bs", .common = true, .alias = "pbs", .type = OPT_BOOL, FIELD(paired_bs),
      .help = "compare the systems with the first one by paired bootstrap resampling"},
-    {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .fallback = "1000",
+    {.flag = "paired-bs-n", .alias = "pbsn", .type = OPT_INT, FIELD(paired_bs_n), .default_text = "1000",
      .min = 1, .max = 1e8, .arg = "N",
      .help = "resamples of --paired-bs"},
-    {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .fallback = "1", .min = 0,
+    {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .default_text = "1", .min = 0,
      .max = 1024, .arg = "N",
      .help = "accepted, without effect: resampling runs in one thread"},
 
     {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only),
      .group = "Output",
      .help = "print the number only"},
-    {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .fallback = "-1",
+    {.flag = "width", .common = true, .letter = 'w', .type = OPT_INT, FIELD(width), .default_text = "-1",
      .min = -1,
      .max = 100, .arg = "N",
      .help = "digits after the decimal point; -1 = the default: 1, with --d2l 3"},
-    {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .fallback = "json",
+    {.flag = "format", .letter = 'f', .type = OPT_CHOICE, FIELD(format), .default_text = "json",
      .choices = REPORT_FORMAT_CHOICES, .arg = "NAME",
      .help = "output format"},
     {.flag = "short", .alias = "sh", .type = OPT_BOOL, FIELD(short_signature),
@@ -214,14 +214,14 @@ static BleuOptions *bleu_options(const Run *run) {
 }
 
 /* METRIC_BLEU_D2L has no tokenizer and no smoothing. */
-static Status check_d2l(const Run *run, const OptionsGiven *given) {
+static Status check_d2l(const Run *run, const UserOptions *given) {
     static const char *const EXCLUDED[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
         return status_fail(STATUS_USAGE,
                            "option '--d2l' is a metric of its own and does not go with '--metrics'");
     for (size_t i = 0; i < sizeof EXCLUDED / sizeof *EXCLUDED; i++)
-        if (options_given(given, EXCLUDED[i]))
+        if (option_is_given(given, EXCLUDED[i]))
             return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", EXCLUDED[i]);
     return STATUS_OK;
 }
@@ -233,9 +233,9 @@ static bool scores_bleu(const Run *run) {
 }
 
 /* As in sacreBLEU: 13a for all languages except zh, ja and ko. */
-static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
+static Status choose_tokenizer(const Run *run, const UserOptions *given) {
     const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
-    if (!pair || options_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
+    if (!pair || option_is_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
     if (!dash)
         return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is not a pair such as en-zh", pair);
     StrView target = language_code(sv(dash + 1));
@@ -251,7 +251,7 @@ static Status choose_tokenizer(const Run *run, const OptionsGiven *given) {
 }
 
 /* Combinations of options. */
-static Status check(const Run *run, const OptionsGiven *given) {
+static Status check(const Run *run, const UserOptions *given) {
     if (run->references.count == 0) {
         Status status = status_fail(STATUS_USAGE, "no reference given");
         return status_hint(status, "name the references before -i: attn-mt bleu REFERENCE... -i HYPOTHESES");
@@ -310,7 +310,7 @@ static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
     options_defaults(run->tables);
     Words words = {0};
     StrList positional = {0};
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     Status status = spread_inputs(argc, argv, &words);
     if (status == STATUS_OK)
         status = options_parse(run->tables, (int)words.count, words.items, &positional, help, &given);

@@ -124,7 +124,7 @@ static void write_ints(StrBuf *out, const char *name, const int *values, int cou
 
 /* ---- matrices ---- */
 
-static void write_weights(StrBuf *out, const Note *weights, int head) {
+static void write_weights(StrBuf *out, const Activation *weights, int head) {
     open_array(out);
     for (int r = 0; r < weights->rows; r++)
         for (int c = 0; c < weights->columns; c++)
@@ -162,7 +162,7 @@ static void write_matrix(StrBuf *out, const char *name, Matrix m) {
 }
 
 /* The first components of one head. */
-static Matrix head_columns(const Note *activation, int heads, int head) {
+static Matrix head_columns(const Activation *activation, int heads, int head) {
     int size = activation->columns / heads;
     return (Matrix){activation->data + head * size, (size_t)activation->stride, activation->rows,
                     size < COMPONENTS ? size : COMPONENTS};
@@ -179,7 +179,7 @@ static const Param *attention_param(const Seq2Seq *model, const char *suffix) {
 }
 
 /* rows times map, with the model's own kernels. The caller frees the result. */
-static real *map_rows(const Seq2Seq *model, const Note *rows, const Param *map) {
+static real *map_rows(const Seq2Seq *model, const Activation *rows, const Param *map) {
     Tape *tape = tape_new(seq2seq_params(model), false);
     real *out = mem_alloc((size_t)rows->rows * (size_t)map->columns, sizeof *out);
     matmul_weight(tape, map, false, rows->rows, activation_row(rows, 0, 0), rows->stride, out, map->columns,
@@ -190,7 +190,7 @@ static real *map_rows(const Seq2Seq *model, const Note *rows, const Param *map) 
 
 /* The first components of the query as the score's formula has it: mapped by W, or of unit length. The caller
  * frees them. */
-static real *formula_query(const Seq2Seq *model, const Note *query, bool unit, int *columns) {
+static real *formula_query(const Seq2Seq *model, const Activation *query, bool unit, int *columns) {
     const Param *map = attention_param(model, "query.weight");
     int all = map ? map->columns : query->columns;
     *columns = all < COMPONENTS ? all : COMPONENTS;
@@ -277,7 +277,7 @@ static void write_cross(const Trace *trace, StrBuf *out) {
 }
 
 static void write_self(const Trace *trace, bool encoder, StrBuf *out) {
-    const Note *weights = trace_self_attention(trace, encoder, 0);
+    const Activation *weights = trace_self_attention(trace, encoder, 0);
     if (!weights || weights->columns == 0) return;
     write_key(out, encoder ? "encoderSelf" : "decoderSelf");
     open_object(out);

@@ -23,22 +23,22 @@ typedef enum { INPUTS_EQUAL, INPUTS_RANDOM } Inputs;
 
 /* clang-format off */
 static const Option MULTIHEAD_OPTIONS[] = {
-    {.flag = "size", .type = OPT_INT, MULTIHEAD(size), .fallback = "100", .min = 1, .max = 1024,
+    {.flag = "size", .type = OPT_INT, MULTIHEAD(size), .default_text = "100", .min = 1, .max = 1024,
      .arg = "N", .help = "components of a query, a key and a result; up to 10, the inputs are printed too",
      .group = "demo multihead"},
-    {.flag = "heads", .type = OPT_INT, MULTIHEAD(heads), .fallback = "5", .min = 1, .max = MOST_HEADS,
+    {.flag = "heads", .type = OPT_INT, MULTIHEAD(heads), .default_text = "5", .min = 1, .max = MOST_HEADS,
      .arg = "N", .help = "attention heads: a divisor of the size"},
-    {.flag = "keys", .type = OPT_CHOICE, MULTIHEAD(inputs), .fallback = "equal", .choices = "equal|random",
+    {.flag = "keys", .type = OPT_CHOICE, MULTIHEAD(inputs), .default_text = "equal", .choices = "equal|random",
      .arg = "KIND", .help = "equal queries and keys, all ones, which give equal weights, or random ones"},
-    {.flag = "lengths", .type = OPT_STRING, MULTIHEAD(lengths), .fallback = "3,2", .arg = "LENGTHS",
+    {.flag = "lengths", .type = OPT_STRING, MULTIHEAD(lengths), .default_text = "3,2", .arg = "LENGTHS",
      .help = "number of valid keys of six: of each example, or of each query"},
-    {.flag = "seed", .type = OPT_LONG, MULTIHEAD(seed), .fallback = "1", .max = 9e15, .arg = "N",
+    {.flag = "seed", .type = OPT_LONG, MULTIHEAD(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "start of all random numbers"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, MULTIHEAD(output), .fallback = "multihead",
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, MULTIHEAD(output), .default_text = "multihead",
      .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
-    {.flag = "cell", .type = OPT_INT, MULTIHEAD(cell), .fallback = "16", .min = 1, .max = 256, .arg = "N",
+    {.flag = "cell", .type = OPT_INT, MULTIHEAD(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: pixels per weight, across and down"},
-    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, MULTIHEAD(quiet), .fallback = "false",
+    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, MULTIHEAD(quiet), .default_text = "false",
      .help = "do not say which files were written"},
     {0}};
 /* clang-format on */
