@@ -211,5 +211,5 @@ const Metric METRIC_BLEU = {.name = "bleu",
 double bleu_corpus_simple(const StrView *hypotheses, const StrView *references, size_t count_, int tokenizer,
                           bool lowercase) {
     BleuOptions options = {.tokenizer = tokenizer, .lowercase = lowercase, .force = true};
-    return corpus_score((ChosenMetric){&METRIC_BLEU, &options}, hypotheses, references, count_);
+    return corpus_score((ConfiguredMetric){&METRIC_BLEU, &options}, hypotheses, references, count_);
 }

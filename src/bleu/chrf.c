@@ -159,5 +159,5 @@ double chrf_corpus_simple(const StrView *hypotheses, const StrView *references, 
                           bool lowercase) {
     ChrfOptions options = CHRF_DEFAULTS;
     options.lowercase = lowercase;
-    return corpus_score((ChosenMetric){&METRIC_CHRF, &options}, hypotheses, references, count_);
+    return corpus_score((ConfiguredMetric){&METRIC_CHRF, &options}, hypotheses, references, count_);
 }

@@ -34,19 +34,20 @@ StrView scratch_lower(Scratch *scratch, StrView text, bool lowercase) {
     return strbuf_view(&scratch->lowered);
 }
 
-Statistics statistics_count(ChosenMetric chosen, const StrView *hypotheses, size_t count,
+Statistics statistics_count(ConfiguredMetric configured, const StrView *hypotheses, size_t count,
                             const StrView *const *references, size_t reference_count) {
-    const Metric *metric = chosen.metric;
-    Statistics statistics = {.chosen = chosen, .count = count, .width = metric->width(chosen.options)};
+    const Metric *metric = configured.metric;
+    Statistics statistics = {
+        .configured = configured, .count = count, .width = metric->width(configured.options)};
     assert(statistics.width <= METRIC_MAX_WIDTH);
     size_t width = (size_t)statistics.width;
     statistics.rows = mem_alloc(count * width + 1, sizeof *statistics.rows);
     StrView *segment = mem_alloc(reference_count, sizeof *segment);
     Scratch scratch = {.words = texts_new(), .characters = texts_new(), .ngrams = ngram_new()};
-    if (metric->inspect) metric->inspect(chosen.options, hypotheses, count);
+    if (metric->inspect) metric->inspect(configured.options, hypotheses, count);
     for (size_t i = 0; i < count; i++) {
         for (size_t r = 0; r < reference_count; r++) segment[r] = references[r][i];
-        metric->count(chosen.options, &scratch, hypotheses[i], segment, reference_count,
+        metric->count(configured.options, &scratch, hypotheses[i], segment, reference_count,
                       statistics.rows + i * width);
     }
     texts_free(scratch.words);
@@ -73,11 +74,12 @@ void statistics_sum(const Statistics *statistics, double *sums) {
 double statistics_score(const Statistics *statistics) {
     double sums[METRIC_MAX_WIDTH];
     statistics_sum(statistics, sums);
-    return statistics->chosen.metric->score(statistics->chosen.options, sums);
+    return statistics->configured.metric->score(statistics->configured.options, sums);
 }
 
-double corpus_score(ChosenMetric chosen, const StrView *hypotheses, const StrView *references, size_t count) {
-    Statistics statistics = statistics_count(chosen, hypotheses, count, &references, 1);
+double corpus_score(ConfiguredMetric configured, const StrView *hypotheses, const StrView *references,
+                    size_t count) {
+    Statistics statistics = statistics_count(configured, hypotheses, count, &references, 1);
     double score = statistics_score(&statistics);
     statistics_free(&statistics);
     return score;

@@ -86,24 +86,25 @@ extern const Metric *const METRICS[]; /* in the order of METRIC_CHOICES; ends wi
 typedef struct {
     const Metric *metric;
     const void *options;
-} ChosenMetric;
+} ConfiguredMetric;
 
 /* Row i has the `width` statistics of segment i. */
 typedef struct {
-    ChosenMetric chosen;
+    ConfiguredMetric configured;
     double *rows; /* [count][width] */
     size_t count;
     int width;
 } Statistics;
 
 /* The statistics of one system. references[r][i] is the r-th reference of segment i. */
-Statistics statistics_count(ChosenMetric chosen, const StrView *hypotheses, size_t count,
+Statistics statistics_count(ConfiguredMetric configured, const StrView *hypotheses, size_t count,
                             const StrView *const *references, size_t reference_count);
 void statistics_free(Statistics *statistics);
 /* The sums of all rows [width], and their score. */
 void statistics_sum(const Statistics *statistics, double *sums);
 double statistics_score(const Statistics *statistics);
 /* Counts and scores a corpus with one reference per line. 0..100 */
-double corpus_score(ChosenMetric chosen, const StrView *hypotheses, const StrView *references, size_t count);
+double corpus_score(ConfiguredMetric configured, const StrView *hypotheses, const StrView *references,
+                    size_t count);
 
 #endif

@@ -41,7 +41,7 @@ static double resampled_score(const Statistics *system, Rng rng) {
         const double *row = system->rows + rng_below(&rng, (uint32_t)system->count) * width;
         for (size_t j = 0; j < width; j++) sums[j] += row[j];
     }
-    return system->chosen.metric->score(system->chosen.options, sums);
+    return system->configured.metric->score(system->configured.options, sums);
 }
 
 /* An array of `samples` scores, to free with mem_free. */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-static Signature make_signature(const Scoring *scoring, ChosenMetric chosen) {
+static Signature make_signature(const Scoring *scoring, ConfiguredMetric configured) {
     Signature signature = {.count = 0};
     signature_add(&signature, "nrefs", "#", "%zu", scoring->references->count);
     if (scoring->test != TEST_NONE) {
@@ -13,38 +13,40 @@ static Signature make_signature(const Scoring *scoring, ChosenMetric chosen) {
         signature_add(&signature, "bs", "bs", "%d", scoring->trials);
         signature_add(&signature, "seed", "rs", "%s", seed);
     }
-    chosen.metric->sign(chosen.options, &signature);
-    signature_add(&signature, "version", "v", "%s", chosen.metric->version);
+    configured.metric->sign(configured.options, &signature);
+    signature_add(&signature, "version", "v", "%s", configured.metric->version);
     return signature;
 }
 
-static Statistics count_system(const Scoring *scoring, ChosenMetric chosen, size_t system) {
+static Statistics count_system(const Scoring *scoring, ConfiguredMetric configured, size_t system) {
     const LineSet *references = scoring->references;
     const LineList *lines = &scoring->systems->lists[system];
     const StrView **columns = mem_alloc(references->count, sizeof *columns);
     for (size_t r = 0; r < references->count; r++) columns[r] = references->lists[r].lines;
-    Statistics statistics = statistics_count(chosen, lines->lines, lines->count, columns, references->count);
+    Statistics statistics =
+        statistics_count(configured, lines->lines, lines->count, columns, references->count);
     mem_free(columns);
     return statistics;
 }
 
 static Result make_result(const Statistics *statistics) {
     Result result = {.score = statistics_score(statistics)};
-    const ChosenMetric chosen = statistics->chosen;
-    if (chosen.metric->describe) {
+    const ConfiguredMetric configured = statistics->configured;
+    if (configured.metric->describe) {
         double sums[METRIC_MAX_WIDTH];
         statistics_sum(statistics, sums);
-        chosen.metric->describe(chosen.options, sums, &result.details);
+        configured.metric->describe(configured.options, sums, &result.details);
     }
     return result;
 }
 
 /* The results of one metric. Those of successive systems are `stride` apart. */
-static void score_metric(const Scoring *scoring, ChosenMetric chosen, Result *results, size_t stride) {
+static void score_metric(const Scoring *scoring, ConfiguredMetric configured, Result *results,
+                         size_t stride) {
     uint64_t seed = scoring->seed->number;
     Statistics baseline = {.count = 0};
     for (size_t s = 0; s < scoring->systems->count; s++) {
-        Statistics system = count_system(scoring, chosen, s);
+        Statistics system = count_system(scoring, configured, s);
         Result *result = &results[s * stride];
         *result = make_result(&system);
         result->has_interval = scoring->test != TEST_NONE;

@@ -23,7 +23,7 @@ typedef struct {
 
 typedef struct {
     const LineSet *systems, *references; /* with a paired test, the first system is the baseline */
-    const ChosenMetric *metrics;
+    const ConfiguredMetric *metrics;
     size_t metric_count;
     Test test;
     int trials; /* resamples */

@@ -307,17 +307,17 @@ static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
 }
 
 static int by_name(const void *a, const void *b) {
-    return strcmp(((const ChosenMetric *)a)->metric->name, ((const ChosenMetric *)b)->metric->name);
+    return strcmp(((const ConfiguredMetric *)a)->metric->name, ((const ConfiguredMetric *)b)->metric->name);
 }
 
 /* The metrics of --metrics, each once: sorted by name, except for paired tests, which keep the order. */
-static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *count) {
+static Status choose_metrics(const Run *run, ConfiguredMetric *metrics, size_t *count) {
     bool chosen[METRIC_COUNT] = {false};
     const BleuOptions *bleu = bleu_options(run);
     *count = 0;
     assert(bleu);
     if (bleu->d2l) {
-        metrics[(*count)++] = (ChosenMetric){&METRIC_BLEU_D2L, bleu};
+        metrics[(*count)++] = (ConfiguredMetric){&METRIC_BLEU_D2L, bleu};
         return STATUS_OK;
     }
     for (size_t i = 0; i < run->metrics.count; i++) {
@@ -326,7 +326,7 @@ static Status choose_metrics(const Run *run, ChosenMetric *metrics, size_t *coun
         if (chosen[m]) continue;
         chosen[m] = true;
         if (METRICS[m]->prepare) TRY(METRICS[m]->prepare(run->metric_options[m], run->sentence_level));
-        metrics[(*count)++] = (ChosenMetric){METRICS[m], run->metric_options[m]};
+        metrics[(*count)++] = (ConfiguredMetric){METRICS[m], run->metric_options[m]};
     }
     if (run->sentence_level && *count > 1)
         return status_fail(STATUS_USAGE, "option '--sentence-level' needs a single metric");
@@ -357,7 +357,7 @@ static ReportFormat format_of(const Run *run) {
 }
 
 static Status score(Run *run, StrBuf *out) {
-    ChosenMetric metrics[METRIC_COUNT];
+    ConfiguredMetric metrics[METRIC_COUNT];
     Seed seed;
     Scoring scoring = {&run->systems, &run->reference_lines, metrics, 0, test_of(run), 0, &seed};
     scoring.trials = run->paired_bs ? run->paired_bs_n : run->confidence_n;

@@ -47,14 +47,14 @@ void translate_score_add(TranslateScore *score, StrView translation) {
 
 /* Prepare both metrics with their default options and that tokenizer; `options` [SCORED_COUNT] receives the
  * options. */
-static Status prepare_metrics(int tokenizer, ChosenMetric *metrics, void **options) {
+static Status prepare_metrics(int tokenizer, ConfiguredMetric *metrics, void **options) {
     for (int m = 0; m < SCORED_COUNT; m++) {
         options[m] = mem_alloc(1, SCORED[m]->options_size);
         const OptionTable tables[] = {{SCORED[m]->rows, options[m]}, {0}};
         options_defaults(tables);
         if (SCORED[m] == &METRIC_BLEU) ((BleuOptions *)options[m])->tokenizer = tokenizer;
         if (SCORED[m]->prepare) TRY(SCORED[m]->prepare(options[m], false));
-        metrics[m] = (ChosenMetric){SCORED[m], options[m]};
+        metrics[m] = (ConfiguredMetric){SCORED[m], options[m]};
     }
     return STATUS_OK;
 }
@@ -80,7 +80,7 @@ static Status write_scores(TranslateScore *score, const ScoreTable *table, bool 
 
 Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet) {
     if (!score) return STATUS_OK;
-    ChosenMetric metrics[SCORED_COUNT];
+    ConfiguredMetric metrics[SCORED_COUNT];
     void *options[SCORED_COUNT] = {NULL};
     LineSet system = {0};
     input_text(&system, "translations", &score->translations);

@@ -411,11 +411,11 @@ static bool is_translation(const Backpointers *tree, int node, const Trace *trac
 static void write_beam(ExplorerData *data, const ExplorerRun *run, const Trace *trace,
                        const Tokenizer *target, StrBuf *out) {
     const Backpointers *tree = run->tree;
-    int chosen = tree->count - 1;
-    while (chosen >= 0 && !is_translation(tree, chosen, trace, run->translation->items[0].steps)) chosen--;
+    int last = tree->count - 1;
+    while (last >= 0 && !is_translation(tree, last, trace, run->translation->items[0].steps)) last--;
     write_key(out, "beam");
     open_object(out);
-    put_int(out, "chosen", chosen);
+    put_int(out, "chosen", last);
     put_array(out, "nodes");
     for (int i = 0; i < tree->count; i++) {
         const Backpointer *node = &tree->nodes[i];

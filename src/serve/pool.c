@@ -210,18 +210,18 @@ static void batch_add(Pool *pool, Batch *batch, Job *job, int limit) {
     if (job->scheduled == job->count) queue_remove(pool, job);
 }
 
-/* Fills the batch with this thread's quota: texts of the chosen job, then texts of the same kind from other
+/* Fills the batch with this thread's quota: texts of job `first`, then texts of the same kind from other
  * jobs. Rule 2 of pool.h. Under the lock. */
-static void batch_fill(Pool *pool, Batch *batch, Job *chosen) {
+static void batch_fill(Pool *pool, Batch *batch, Job *first) {
     int free_threads = pool->idle + 1;
     int quota = (pool->stats.queued_texts + free_threads - 1) / free_threads;
     int limit = quota < pool->options.max_batch ? quota : pool->options.max_batch;
     batch->count = batch->characters = 0;
-    batch->kind = chosen->kind;
-    batch->is_long = next_text_is_long(chosen);
+    batch->kind = first->kind;
+    batch->is_long = next_text_is_long(first);
     batch->model = pool->model;
     batch->model->references++;
-    batch_add(pool, batch, chosen, limit);
+    batch_add(pool, batch, first, limit);
     for (Job *job = pool->first, *next; job && batch->count < limit; job = next) {
         next = job->next;
         batch_add(pool, batch, job, limit);
@@ -298,10 +298,10 @@ static void serve_short_texts(void *context, double fraction) {
     Pool *pool = worker->pool;
     (void)fraction;
     pthread_mutex_lock(&pool->lock);
-    Job *chosen = pool->idle == 0 ? choose_job(pool, true) : NULL;
-    if (chosen) batch_fill(pool, &worker->short_batch, chosen);
+    Job *job = pool->idle == 0 ? choose_job(pool, true) : NULL;
+    if (job) batch_fill(pool, &worker->short_batch, job);
     pthread_mutex_unlock(&pool->lock);
-    if (!chosen) return;
+    if (!job) return;
     batch_translate(worker, &worker->short_batch, 0, worker->short_batch.count);
     batch_finish(pool, &worker->short_batch);
 }
@@ -335,8 +335,8 @@ static bool is_crowded(const Pool *pool) {
 /* Waits for a job for this thread; NULL: the pool stops. A long text needs far more memory than short ones,
  * which an idle thread returns to the system. Under the lock. */
 static Job *wait_for_work(Pool *pool, bool *freed_much) {
-    Job *chosen;
-    while (!(chosen = choose_job(pool, is_last_for_short_texts(pool))) && !pool->stop) {
+    Job *job;
+    while (!(job = choose_job(pool, is_last_for_short_texts(pool))) && !pool->stop) {
         if (!*freed_much) {
             pthread_cond_wait(&pool->work, &pool->lock);
             continue;
@@ -346,7 +346,7 @@ static Job *wait_for_work(Pool *pool, bool *freed_much) {
         mem_trim();
         pthread_mutex_lock(&pool->lock);
     }
-    return chosen;
+    return job;
 }
 
 static void *pool_thread(void *context) {
@@ -359,22 +359,22 @@ static void *pool_thread(void *context) {
     for (;;) {
         pool->idle++;
         wait_for_more(pool, batch->count, expected);
-        Job *chosen = wait_for_work(pool, &freed_much);
+        Job *job = wait_for_work(pool, &freed_much);
         pool->idle--;
-        if (!chosen) break;
+        if (!job) break;
         Job *cancelled = NULL;
         if (is_crowded(pool)) {
             cancelled = cancel_abandoned(pool);
-            chosen = choose_job(pool, is_last_for_short_texts(pool));
+            job = choose_job(pool, is_last_for_short_texts(pool));
         }
         batch->count = 0;
-        if (chosen) batch_fill(pool, batch, chosen);
+        if (job) batch_fill(pool, batch, job);
         pthread_mutex_unlock(&pool->lock);
         finish_cancelled(cancelled);
-        freed_much |= chosen && batch->is_long;
-        if (chosen) batch_translate(&worker, batch, 0, batch->count);
+        freed_much |= job && batch->is_long;
+        if (job) batch_translate(&worker, batch, 0, batch->count);
         expected = pool_stats(pool).queued_texts + batch->count;
-        if (chosen) batch_finish(pool, batch);
+        if (job) batch_finish(pool, batch);
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);

@@ -114,8 +114,8 @@ static void describe(const MultiheadOptions *options, const DemoLengths *lengths
 
 static void show(const MultiheadOptions *options, const DemoLengths *lengths, const Computed *computed,
                  DemoOutput *out) {
-    int rows = demo_lengths_rows(lengths), shown = options->size < MAX_SHOWN ? options->size : MAX_SHOWN;
-    real *first = first_columns(computed->results, rows, options->size, shown);
+    int rows = demo_lengths_rows(lengths), columns = options->size < MAX_SHOWN ? options->size : MAX_SHOWN;
+    real *first = first_columns(computed->results, rows, options->size, columns);
     char title[64];
     describe(options, lengths, &out->text);
     strbuf_add(&out->text, strbuf_view(&computed->inputs));
@@ -126,8 +126,8 @@ static void show(const MultiheadOptions *options, const DemoLengths *lengths, co
             lengths->row};
         demo_write_rows(&head, &out->text);
     }
-    const char *name = shown < options->size ? "the first numbers of the result" : "result";
-    DemoRows result = {name, "query", lengths->batch, lengths->queries, shown, first, NULL};
+    const char *name = columns < options->size ? "the first numbers of the result" : "result";
+    DemoRows result = {name, "query", lengths->batch, lengths->queries, columns, first, NULL};
     demo_write_rows(&result, &out->text);
     DemoRows all = {"", "head and query", options->heads, rows, KEYS, computed->weights, NULL};
     snprintf(title, sizeof title, "attention of %d heads, %s keys", options->heads,

@@ -12,8 +12,8 @@ static const BleuOptions SENTENCE_BLEU = {.smooth_value = -1, .effective_order =
 
 /* The scores of all pairs: [i n + j] is item i's with item j as the reference. */
 static Statistics score_pairs(const Translation *t, MbrScore score) {
-    ChosenMetric chosen = score == MBR_CHRF ? (ChosenMetric){&METRIC_CHRF, &CHRF}
-                                            : (ChosenMetric){&METRIC_BLEU, &SENTENCE_BLEU};
+    ConfiguredMetric chosen = score == MBR_CHRF ? (ConfiguredMetric){&METRIC_CHRF, &CHRF}
+                                                : (ConfiguredMetric){&METRIC_BLEU, &SENTENCE_BLEU};
     size_t n = (size_t)t->count;
     StrView *hypotheses = mem_alloc(n * n, sizeof *hypotheses),
             *references = mem_alloc(n * n, sizeof *references);
@@ -42,13 +42,13 @@ static int greater_gain_first(const void *a, const void *b) {
 
 /* The expected score of item i. */
 static double gain(const Translation *t, const Statistics *pairs, int i, double scale) {
-    const Metric *metric = pairs->chosen.metric;
+    const Metric *metric = pairs->configured.metric;
     double sum = 0, weights = 0, most = t->items[0].score;
     for (int j = 1; j < t->count; j++) most = fmax(most, t->items[j].score);
     for (int j = 0; j < t->count; j++) {
         const double *row = pairs->rows + ((size_t)i * (size_t)t->count + (size_t)j) * (size_t)pairs->width;
         double weight = exp(scale * (t->items[j].score - most));
-        sum += weight * metric->score(pairs->chosen.options, row);
+        sum += weight * metric->score(pairs->configured.options, row);
         weights += weight;
     }
     return sum / weights;

@@ -71,7 +71,7 @@ int case_choice(StrView text, const char *choices) {
     return -1;
 }
 
-void case_count(ChosenMetric metric, StrView hypothesis, const StrView *references, size_t count,
+void case_count(ConfiguredMetric metric, StrView hypothesis, const StrView *references, size_t count,
                 double *row) {
     const StrView *columns[8];
     assert_true(count <= 8);
@@ -81,7 +81,7 @@ void case_count(ChosenMetric metric, StrView hypothesis, const StrView *referenc
     statistics_free(&statistics);
 }
 
-void case_segment_agrees(ChosenMetric metric, const Json *c, int number) {
+void case_segment_agrees(ConfiguredMetric metric, const Json *c, int number) {
     StrView references[4], hypothesis = case_text(c, "hypothesis");
     size_t count = case_texts(c, "references", references, 4);
     double expected[METRIC_MAX_WIDTH], row[METRIC_MAX_WIDTH];
@@ -94,7 +94,7 @@ void case_segment_agrees(ChosenMetric metric, const Json *c, int number) {
     if (!case_agrees(case_number(c, "score"), score)) fail_msg("case %d: score %.17g", number, score);
 }
 
-void case_counts_alike(ChosenMetric metric, const char *kind, size_t least) {
+void case_counts_alike(ConfiguredMetric metric, const char *kind, size_t least) {
     enum { REFERENCES = 4 };
     const Json *list = bleu_cases(kind, least);
     size_t count = json_count(list), i = 0;

@@ -22,13 +22,13 @@ size_t case_numbers(const Json *object, const char *key, double *numbers, size_t
 int case_choice(StrView text, const char *choices);
 
 /* Statistics of one segment. */
-void case_count(ChosenMetric metric, StrView hypothesis, const StrView *references, size_t count,
+void case_count(ConfiguredMetric metric, StrView hypothesis, const StrView *references, size_t count,
                 double *row);
 /* Does a case's "hypothesis" with its "references" give its "row" and its "score"? Fails the test, with the
  * number of the case, if not. */
-void case_segment_agrees(ChosenMetric metric, const Json *c, int number);
+void case_segment_agrees(ConfiguredMetric metric, const Json *c, int number);
 /* Do the segments of cases of one kind give the same rows counted together and one by one? */
-void case_counts_alike(ChosenMetric metric, const char *kind, size_t least);
+void case_counts_alike(ConfiguredMetric metric, const char *kind, size_t least);
 
 /* Do two numbers agree to 1e-9, relatively? Not if one of them is no number. */
 bool case_agrees(double expected, double actual);

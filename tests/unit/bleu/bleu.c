@@ -110,7 +110,7 @@ static void segments_agree(void **state) {
         double expected[BLEU_WIDTH], precisions[BLEU_ORDER], sums[BLEU_WIDTH];
         assert_int_equal(case_numbers(c, "row", expected, BLEU_WIDTH), BLEU_WIDTH);
         assert_int_equal(case_numbers(c, "precisions", precisions, BLEU_ORDER), BLEU_ORDER);
-        case_count((ChosenMetric){&METRIC_BLEU, &options}, hypothesis, references, count, sums);
+        case_count((ConfiguredMetric){&METRIC_BLEU, &options}, hypothesis, references, count, sums);
         for (int i = 0; i < BLEU_WIDTH; i++)
             if (sums[i] != expected[i])
                 fail_msg("case %d, column %d: %g, not %g", number, i, sums[i], expected[i]);
@@ -129,7 +129,7 @@ static void segments_agree(void **state) {
 static void counting_keeps_no_memory(void **state) {
     (void)state;
     BleuOptions options = {.effective_order = true};
-    case_counts_alike((ChosenMetric){&METRIC_BLEU, &options}, "bleu", 300);
+    case_counts_alike((ConfiguredMetric){&METRIC_BLEU, &options}, "bleu", 300);
 }
 
 static void absent_references_do_not_count(void **state) {
@@ -137,7 +137,7 @@ static void absent_references_do_not_count(void **state) {
     BleuOptions options = {.tokenizer = tokenizer_of("13a")};
     StrView references[3] = {{NULL, 0}, SV("a b c d e"), {NULL, 0}};
     double row[BLEU_WIDTH], expected[BLEU_WIDTH] = {3, 5, 3, 2, 1, 0, 3, 2, 1, 0};
-    case_count((ChosenMetric){&METRIC_BLEU, &options}, SV("a b c"), references, 3, row);
+    case_count((ConfiguredMetric){&METRIC_BLEU, &options}, SV("a b c"), references, 3, row);
     assert_memory_equal(row, expected, sizeof row);
 }
 
@@ -165,7 +165,7 @@ static double textbook_bleu(StrView prediction, StrView label, int k) {
     BleuOptions options = {.d2l = k};
     const StrView *references[] = {&label};
     Statistics statistics =
-        statistics_count((ChosenMetric){&METRIC_BLEU_D2L, &options}, &prediction, 1, references, 1);
+        statistics_count((ConfiguredMetric){&METRIC_BLEU_D2L, &options}, &prediction, 1, references, 1);
     double score = statistics_score(&statistics);
     statistics_free(&statistics);
     return score;

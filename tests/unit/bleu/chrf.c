@@ -22,7 +22,7 @@ static void segments_agree(void **state) {
     int number = 0;
     for (const Json *c = json_first(bleu_cases("chrf", 200)); c; c = json_after(c)) {
         ChrfOptions options = options_of(c);
-        case_segment_agrees((ChosenMetric){&METRIC_CHRF, &options}, c, number++);
+        case_segment_agrees((ConfiguredMetric){&METRIC_CHRF, &options}, c, number++);
     }
 }
 
@@ -30,7 +30,7 @@ static void counting_keeps_no_memory(void **state) {
     (void)state;
     ChrfOptions options = CHRF_DEFAULTS;
     options.word_order = 2;
-    case_counts_alike((ChosenMetric){&METRIC_CHRF, &options}, "chrf", 200);
+    case_counts_alike((ConfiguredMetric){&METRIC_CHRF, &options}, "chrf", 200);
 }
 
 static void absent_references_do_not_count(void **state) {
@@ -38,7 +38,7 @@ static void absent_references_do_not_count(void **state) {
     ChrfOptions options = {.char_order = 2, .beta = 2};
     StrView references[2] = {{NULL, 0}, SV("abx")};
     double row[6], expected[6] = {3, 3, 2, 2, 2, 1};
-    case_count((ChosenMetric){&METRIC_CHRF, &options}, SV("abc"), references, 2, row);
+    case_count((ConfiguredMetric){&METRIC_CHRF, &options}, SV("abc"), references, 2, row);
     assert_memory_equal(row, expected, sizeof row);
 }
 
@@ -49,7 +49,7 @@ static void long_text_is_counted(void **state) {
     for (int i = 0; i < 50000; i++) strbuf_format(&text, "%d ", i % 977);
     StrView view = strbuf_view(&text);
     double row[18];
-    case_count((ChosenMetric){&METRIC_CHRF, &options}, view, &view, 1, row);
+    case_count((ConfiguredMetric){&METRIC_CHRF, &options}, view, &view, 1, row);
     for (int i = 0; i < 18; i++) assert_true(row[i] == row[0] - i / 3);
     strbuf_free(&text);
 }

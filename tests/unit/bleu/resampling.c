@@ -15,7 +15,7 @@
 #include "unit/bleu_cases.h"
 
 /* Statistics of the first `most` lines of one system against ref.txt. */
-static Statistics count_system(const char *name, size_t most, ChosenMetric metric) {
+static Statistics count_system(const char *name, size_t most, ConfiguredMetric metric) {
     StrBuf texts[2] = {{0}, {0}};
     size_t count, reference_count;
     StrView *hypotheses = case_lines(name, &count, &texts[0]);
@@ -80,7 +80,7 @@ static void estimates_agree(void **state) {
         }
         const void *options[] = {&bleu, &chrf, &ter};
         int kind = case_choice(case_text(c, "metric"), METRIC_CHOICES);
-        ChosenMetric metric = {METRICS[kind], options[kind]};
+        ConfiguredMetric metric = {METRICS[kind], options[kind]};
         size_t lines = (size_t)case_number(c, "lines");
         Statistics first = count_system("sys_a.txt", lines, metric);
         Statistics second = count_system("sys_b.txt", lines, metric);
@@ -97,7 +97,7 @@ static void pairs_are_resampled_together(void **state) {
     (void)state;
     enum { SAMPLES = 99 };
     ChrfOptions options = CHRF_DEFAULTS;
-    Statistics system = count_system("sys_a.txt", 150, (ChosenMetric){&METRIC_CHRF, &options});
+    Statistics system = count_system("sys_a.txt", 150, (ConfiguredMetric){&METRIC_CHRF, &options});
     Interval interval;
     double p = resampling_paired_bootstrap(&system, &system, 1, SAMPLES, &interval);
     assert_true(p == 1. / (SAMPLES + 1));
@@ -107,7 +107,7 @@ static void pairs_are_resampled_together(void **state) {
 static void the_seed_decides(void **state) {
     (void)state;
     ChrfOptions options = CHRF_DEFAULTS;
-    Statistics system = count_system("sys_a.txt", 150, (ChosenMetric){&METRIC_CHRF, &options});
+    Statistics system = count_system("sys_a.txt", 150, (ConfiguredMetric){&METRIC_CHRF, &options});
     Interval one = resampling_interval(&system, 1, 100), again = resampling_interval(&system, 1, 100);
     assert_memory_equal(&one, &again, sizeof one);
     assert_true(resampling_interval(&system, 2, 100).mean != one.mean);

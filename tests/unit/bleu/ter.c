@@ -20,14 +20,14 @@ static void segments_agree(void **state) {
     int number = 0;
     for (const Json *c = json_first(bleu_cases("ter", 400)); c; c = json_after(c)) {
         TerOptions options = options_of(c);
-        case_segment_agrees((ChosenMetric){&METRIC_TER, &options}, c, number++);
+        case_segment_agrees((ConfiguredMetric){&METRIC_TER, &options}, c, number++);
     }
 }
 
 static void counting_keeps_no_memory(void **state) {
     (void)state;
     TerOptions options = {.normalized = true};
-    case_counts_alike((ChosenMetric){&METRIC_TER, &options}, "ter", 400);
+    case_counts_alike((ConfiguredMetric){&METRIC_TER, &options}, "ter", 400);
 }
 
 static void absent_references_do_not_count(void **state) {
@@ -35,14 +35,14 @@ static void absent_references_do_not_count(void **state) {
     TerOptions options = {.case_sensitive = false};
     StrView references[3] = {{NULL, 0}, SV("a b x d e"), SV("a b")};
     double row[2];
-    case_count((ChosenMetric){&METRIC_TER, &options}, SV("a b c"), references, 3, row);
+    case_count((ConfiguredMetric){&METRIC_TER, &options}, SV("a b c"), references, 3, row);
     assert_true(row[0] == 1 && row[1] == 3.5);
 }
 
 static void check_edits(const TerOptions *options, StrView hypothesis, StrView reference, double edits,
                         double words) {
     double row[2];
-    case_count((ChosenMetric){&METRIC_TER, options}, hypothesis, &reference, 1, row);
+    case_count((ConfiguredMetric){&METRIC_TER, options}, hypothesis, &reference, 1, row);
     assert_true(row[0] == edits && row[1] == words);
 }
 
