@@ -41,8 +41,8 @@ static const Format FORMATS[] = {
     {"bf16 outer", 0.02, OUTER, WEIGHT_BF16},
     {"int8", 0.1, WEIGHT, WEIGHT_INT8},
 };
-enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
-_Static_assert((int)FORMAT_COUNT <= (int)WAYS_MOST, "one peak for each");
+enum { WEIGHT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
+_Static_assert((int)WEIGHT_COUNT <= (int)WAYS_MOST, "one peak for each");
 
 /* Weights are kept packed; products that make gradients of weights are X^T dY. */
 static bool can(const Format *f, const Product *p) {
@@ -216,7 +216,7 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
     Status status = STATUS_OK;
     measure_fill(A, a_size(p) * tasks, 1);
     measure_fill(B, b_size, 2);
-    for (int f = 0; f < FORMAT_COUNT && status == STATUS_OK; f++) {
+    for (int f = 0; f < WEIGHT_COUNT && status == STATUS_OK; f++) {
         Job job = {.product = p, .format = &FORMATS[f], .workers = workers, .tasks = count};
         job.A = A, job.B = B, job.C = C, job.scratch = scratch;
         job.A_rows = rows + p->K, job.B_rows = rows;
@@ -233,7 +233,7 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
 /* The greatest speed of each format. That of the library is what the training is measured by. */
 static Status show_peaks(Bench *bench) {
     bench->report.section = "gemm peak";
-    for (int f = 0; f < FORMAT_COUNT; f++)
+    for (int f = 0; f < WEIGHT_COUNT; f++)
         for (int team = 0; team < bench_teams(bench); team++)
             if (bench->peak[f][team] > 0)
                 report_value(&bench->report, FORMATS[f].name, bench_team_name(bench, team, (char[32]){0}),
@@ -245,7 +245,7 @@ Status bench_gemm(Bench *bench) {
     Product list[PRODUCTS_MOST];
     TRY(bench_subject(bench));
     int count = list_products(bench, list);
-    double seconds = bench_seconds(bench, 0.15, 5 * count * (FORMAT_COUNT - 1) * bench_teams(bench));
+    double seconds = bench_seconds(bench, 0.15, 5 * count * (WEIGHT_COUNT - 1) * bench_teams(bench));
     for (int team = 0; team < bench_teams(bench); team++) {
         for (int i = 0; i < count; i++) {
             log_progress("products: %d of %d, %s", i + 1, count, bench_team_name(bench, team, (char[32]){0}));
