@@ -1,4 +1,4 @@
-/* bench.c - how fast this machine trains and translates: a subcommand for each thing to measure.
+/* bench.c - the speed of training and translation on this machine; a subcommand for each measurement.
  *
  * `make bench` runs `bench all`. Results are printed as tables and, with --json, written as JSON.
  */

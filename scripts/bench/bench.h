@@ -1,6 +1,6 @@
-/* bench.h - what the subcommands of the benchmark share.
+/* bench.h - shared by the subcommands of the benchmark.
  *
- * Each subcommand checks that what it is about to time computes the right thing, times it, and reports.
+ * Each subcommand first checks the results of the code that it measures, then measures it and reports.
  */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H

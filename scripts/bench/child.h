@@ -1,8 +1,8 @@
-/* child.h - another program as a process: how long it takes, how much memory it has at most.
+/* child.h - runs another program and measures its time and its greatest memory.
  *
- * The system counts the memory of the process that forks to that of its child. So the benchmark, which is
- * large, does not fork the program but runs itself with CHILD_FLAG; this small copy forks the program,
- * waits, and prints what it saw.
+ * The system counts the memory of the forking process as memory of its child. The benchmark is large, so it
+ * does not fork the program itself: it runs itself with CHILD_FLAG, and this small copy forks the program,
+ * waits, and prints the measurements.
  */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H

@@ -1,7 +1,6 @@
-/* gemm.c - products of matrices at the model's own shapes; the greatest speed is the GEMM peak.
+/* gemm.c - matrix products with the shapes of the model; the greatest speed is the GEMM peak.
  *
- * With several threads each has a product of its own, as in training: the weight is shared, inputs and
- * results are not.
+ * Each thread computes its own product, as in training: threads share the weight, but not inputs and results.
  */
 #include <math.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* rig.c - operands made once, run as often as wanted. */
+/* rig.c - makes the operands once, then runs the op any number of times. */
 #include "bench/rig.h"
 
 #include <string.h>

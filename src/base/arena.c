@@ -13,8 +13,8 @@
 #define ARENA_POISON 1
 #endif
 
-/* Under AddressSanitizer unused memory is poisoned and blocks are kept apart, so that writing past a block or
- * keeping one across a reset is found; new blocks hold NaN so that reading before writing shows. */
+/* AddressSanitizer then reports writes past a block and uses of a block after a reset: unused memory is
+ * poisoned, and there are gaps between blocks. New blocks are NaN, so that reading before writing shows. */
 #ifdef ARENA_POISON
 #include <sanitizer/asan_interface.h>
 #define POISON(address, bytes)   ASAN_POISON_MEMORY_REGION(address, bytes)
@@ -65,7 +65,7 @@ void arena_free(Arena *arena) {
 }
 
 void *arena_alloc(Arena *arena, size_t bytes) {
-    /* An absurd size goes to mem.c as it is, which ends the program. */
+    /* mem.c ends the program for a size that is too large. */
     if (bytes > SIZE_MAX / 4) return mem_alloc(bytes, 4);
     size_t need = mem_round_up(bytes ? bytes : 1) + GAP;
     Chunk *chunk = arena->newest;
@@ -102,7 +102,7 @@ void arena_reset(Arena *arena) {
         size_t total = 0;
         for (const Chunk *each = chunk; each; each = each->older) total += each->used;
         chunks_free(chunk);
-        /* A quarter more, so that slightly growing needs do not bring a new chunk every time. */
+        /* A quarter more, so that a slightly larger step does not need a new chunk every time. */
         chunk = arena->newest = chunk_new(mem_round_up(total + total / 4), NULL);
     }
     if (chunk) {

@@ -1,4 +1,4 @@
-/* deflate.c - see deflate.h. */
+/* deflate.c - compression with zlib. */
 #include "base/deflate.h"
 
 #include <zlib.h>
@@ -6,11 +6,11 @@
 
 void deflate_add(StrView bytes, StrBuf *out) {
     uLongf size = compressBound((uLong)bytes.length);
-    unsigned char *packed = mem_alloc(size, 1);
-    /* There is room enough, so that only memory can be missing. */
-    if (compress2(packed, &size, (const unsigned char *)bytes.data, (uLong)bytes.length,
+    unsigned char *compressed = mem_alloc(size, 1);
+    /* compressBound is enough space, so the only possible failure is exhausted memory. */
+    if (compress2(compressed, &size, (const unsigned char *)bytes.data, (uLong)bytes.length,
                   Z_BEST_COMPRESSION) != Z_OK)
         mem_exhausted(bytes.length);
-    strbuf_add(out, (StrView){(const char *)packed, size});
-    mem_free(packed);
+    strbuf_add(out, (StrView){(const char *)compressed, size});
+    mem_free(compressed);
 }

@@ -16,8 +16,8 @@
 #define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 enum { RAW_BYTES = 64 * 1024 };
 
-/* A descriptor that is unpacked on the way if its content begins like gzip. It returns what one read brings,
- * so that a slow pipe is answered at once. */
+/* A descriptor; a gzip stream is decompressed. Each read returns the bytes that are there, so that a slow
+ * pipe does not wait. */
 typedef struct {
     int fd;
     bool owns_fd, decided, gzip, member_ended, ended;
@@ -54,7 +54,7 @@ static void source_close(Source *source) {
     mem_free(source);
 }
 
-/* One read into `raw`, which must be used up or hold a single byte. Sets `ended`. */
+/* One read into `raw`, which must be empty or have a single byte. Sets `ended`. */
 static Status source_fill(Source *source) {
     if (source->raw_start > 0) {
         source->raw_end -= source->raw_start;
@@ -77,7 +77,8 @@ static bool is_gzip(const Source *source) {
            source->raw[source->raw_start + 1] == 0x8B;
 }
 
-/* Look at the first two bytes, behind a read; one alone cannot begin gzip unless it is 0x1F. */
+/* After a read: decides by the first two bytes whether this is gzip. A single byte is enough unless it is
+ * 0x1F. */
 static Status source_decide(Source *source, bool *waiting) {
     size_t held = source->raw_end - source->raw_start;
     *waiting = !source->ended && held == 1 && source->raw[source->raw_start] == 0x1F;
@@ -125,14 +126,15 @@ static Status source_inflate(Source *source, char *out, size_t *got) {
     return STATUS_OK;
 }
 
-/* Must the next source_read read the descriptor? What is not packed is handed out at once, never held. */
+/* Must the next source_read read the descriptor? Uncompressed bytes are passed on at once, never kept. */
 static bool source_needs_input(const Source *source) {
     size_t held = source->raw_end - source->raw_start;
     if (!source->decided || held == 0) return !source->out_full;
     return source->member_ended && held == 1;
 }
 
-/* Up to RAW_BYTES bytes after at most one read of the descriptor. *got may be 0 before the end: ask again. */
+/* Up to RAW_BYTES bytes after at most one read of the descriptor. *got may be 0 before the end: call
+ * again. */
 static Status source_read(Source *source, char *out, size_t *got, bool *end) {
     *got = 0;
     *end = false;
@@ -147,7 +149,8 @@ static Status source_read(Source *source, char *out, size_t *got, bool *end) {
         *got = source->raw_end - source->raw_start;
         memcpy(out, source->raw + source->raw_start, *got);
         source->raw_start = source->raw_end;
-    } else if (!source->member_ended) { /* what it held was handed out before it was found to have ended */
+    } else if (!source
+                    ->member_ended) { /* all decompressed bytes were passed on before the end of the member */
         if (source->ended)
             return status_fail(STATUS_DATA, "'%.700s': the gzip data is cut off", source->path);
         TRY(source_inflate(source, out, got));
@@ -246,9 +249,9 @@ struct LineReader {
     size_t start, seen; /* `seen`: no line feed before it */
     long number, returns;
     bool ended, marked;
-    bool kept;            /* the caller keeps all lines */
-    size_t bytes;         /* of all lines handed out */
-    StatusRecord failure; /* found by line_reader_ready, told by line_reader_next */
+    bool limited;         /* the caller keeps all lines */
+    size_t bytes;         /* of all lines so far */
+    StatusRecord failure; /* from line_reader_ready, for line_reader_next */
 };
 
 Status line_reader_open(LineReader **opened, const char *path) {
@@ -262,7 +265,7 @@ Status line_reader_open(LineReader **opened, const char *path) {
 
 Status line_reader_open_limited(LineReader **opened, const char *path) {
     TRY(line_reader_open(opened, path));
-    (*opened)->kept = true;
+    (*opened)->limited = true;
     return STATUS_OK;
 }
 
@@ -282,7 +285,7 @@ Status file_check_lines(const char *path, StrView text) {
     return STATUS_OK;
 }
 
-/* One more piece from the source behind what is held. */
+/* Appends the bytes of one read to the buffer. */
 static Status lines_fill(LineReader *reader) {
     StrBuf *held = &reader->held;
     if (reader->start > 0) {
@@ -321,9 +324,9 @@ const char *file_compressed_kind(StrView start) {
     return NULL;
 }
 
-/* What editors on Windows call "Unicode". Its mark is never in UTF-8. A line behind it has a NUL or, in
- * Chinese, an even number of bytes; else it may be anything. Without the mark, of most Latin letters one byte
- * is 0, always the first or always the second. */
+/* Editors on Windows call it "Unicode". Its byte-order mark never occurs in UTF-8. The line after the mark
+ * has a NUL or, in Chinese, an even number of bytes; otherwise the file may be anything. Without a mark, one
+ * byte of most Latin letters is 0: always the first or always the second. */
 bool file_is_utf16(StrView line) {
     enum { LETTERS_MOST = 32 };
     size_t letters = line.length / 2 < LETTERS_MOST ? line.length / 2 : LETTERS_MOST, zeros[2] = {0};
@@ -344,7 +347,7 @@ Status file_check_text(const char *path, StrView line) {
     return status_hint(STATUS_DATA, "unpack it, or save it as text with tabs; gzip alone is read as it is");
 }
 
-/* A NUL would end a C string early, so that the rest of the line is lost without a word. */
+/* A NUL would end a C string early, so that the rest of the line is lost without a message. */
 static Status check_line(const char *path, long number, StrView line) {
     const char *nul = line.length > 0 ? memchr(line.data, 0, line.length) : NULL;
     if (!nul && utf8_valid(line)) return STATUS_OK;
@@ -374,9 +377,9 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     if (!end && length == 0) return STATUS_OK;
     if (length > FILE_LINE_BYTES) return fail_long_line(reader->source->path, reader->number + 1);
     reader->bytes += length;
-    if (reader->kept && reader->bytes > FILE_TEXT_BYTES)
+    if (reader->limited && reader->bytes > FILE_TEXT_BYTES)
         return fail_large(reader->source->path, FILE_TEXT_BYTES);
-    if (reader->kept && reader->number >= FILE_TEXT_LINES) return fail_many_lines(reader->source->path);
+    if (reader->limited && reader->number >= FILE_TEXT_LINES) return fail_many_lines(reader->source->path);
     *line = (StrView){reader->held.data + reader->start, length};
     reader->start += length + (end != NULL);
     reader->seen = reader->start;

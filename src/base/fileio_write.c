@@ -24,8 +24,8 @@ struct OutFile {
     OutFile *next; /* in the list of open files */
     int fd, folder_fd;
     bool borrowed;   /* fd is standard output or error */
-    char *path;      /* what the caller named, for messages */
-    char *target;    /* what is replaced: `path` with symbolic links followed */
+    char *path;      /* the caller's name, for messages */
+    char *target;    /* the file to replace: `path` after following symbolic links */
     char *temporary; /* NULL when written directly */
     int error;       /* errno of the first failed write */
     size_t held;
@@ -53,7 +53,7 @@ static void list_remove(OutFile *file) {
     pthread_mutex_unlock(&list_lock);
 }
 
-/* Returns the name before. Under the lock, because file_discard_all looks at it from other threads. */
+/* Returns the old name. It needs the lock, because file_discard_all reads the name in other threads. */
 static char *name_temporary(OutFile *file, char *name) {
     pthread_mutex_lock(&list_lock);
     char *before = file->temporary;
@@ -80,19 +80,19 @@ static const char *name_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* ".name.", with which temporary files of a target begin; of long names a part, so that the rest has room. */
+/* ".name.", the prefix of a target's temporary files. Long names are cut, because file names have a limit. */
 static void add_prefix(StrBuf *out, const char *target) {
     strbuf_format(out, ".%.*s.", LONGEST_START, name_of(target));
 }
 
-/* "PID-N.tmp": what stands behind the prefix. */
+/* Is this "PID-N.tmp", the part after the prefix? */
 static bool ends_as_temporary(const char *name) {
     int end = 0;
     sscanf(name, "%*[0-9]-%*[0-9].tmp%n", &end);
     return end > 0 && !name[end];
 }
 
-/* Remove what a killed program left beside `target`. A living writer holds a lock on its temporary file. */
+/* Removes temporary files of `target` that a killed program left. A living writer has a lock on its file. */
 static void remove_stale(const char *target) {
     StrBuf prefix = {0}, path = {0};
     StrView folder = folder_of(target);
@@ -121,7 +121,7 @@ static Status fail_create(const char *path, int error) {
     return status;
 }
 
-/* Open ".name.PID-N.tmp" beside the target. */
+/* Opens ".name.PID-N.tmp" in the folder of the target. */
 static Status open_temporary(OutFile *file) {
     static unsigned serial;
     StrView folder = folder_of(file->target);
@@ -143,14 +143,14 @@ static Status open_temporary(OutFile *file) {
         file->fd = file_open(path.data, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
         error = errno;
         if (file->fd >= 0) {
-            /* Where locks do not work, stale files are not found either. */
+            /* On file systems without locks, stale files are not found either. */
             bool taken = flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
             struct stat about;
             if (!taken && (fstat(file->fd, &about) != 0 || about.st_nlink > 0)) {
                 name_temporary(file, path.data);
                 return STATUS_OK;
             }
-            close(file->fd); /* another process took it for a stale one before it was locked */
+            close(file->fd); /* another process removed it as stale before this one had the lock */
             error = EEXIST;
         }
         strbuf_free(&path);
@@ -183,7 +183,7 @@ static Status open_target(OutFile *file) {
         file->fd = file_open(file->path, O_WRONLY | O_NOCTTY, 0);
         return file->fd < 0 ? fail_create(file->path, errno) : STATUS_OK;
     }
-    /* Renaming would replace a write-protected file without a word. */
+    /* Renaming would replace a write-protected file without an error. */
     if (access(file->path, W_OK) != 0) return fail_create(file->path, errno);
     char *resolved = realpath(file->path, NULL);
     if (!resolved) return fail_create(file->path, errno);
@@ -194,8 +194,8 @@ static Status open_target(OutFile *file) {
     return STATUS_OK;
 }
 
-/* Close and forget; the temporary file, if still there, goes too, and first: a signal may end the program
- * anywhere. */
+/* Closes the file and frees it. It removes the temporary file first, because a signal may end the program at
+ * any point. */
 static void release(OutFile *file) {
     if (file->temporary) unlink(file->temporary);
     list_remove(file);
@@ -260,7 +260,7 @@ Status file_flush(OutFile *file) {
     return file->error ? fail_write(file, file->error) : STATUS_OK;
 }
 
-/* fsync that only an interruption makes it repeat. Pipes and some file systems have nothing to sync. */
+/* fsync, repeated only after an interruption. Pipes and some file systems have nothing to sync. */
 static bool sync_fully(int fd) {
     int result;
     do result = fsync(fd);
@@ -268,7 +268,7 @@ static bool sync_fully(int fd) {
     return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS || errno == EROFS;
 }
 
-/* Everything up to the rename; afterwards the temporary file is gone or to be removed. */
+/* All steps to the rename. Afterwards the temporary file is gone, or release() removes it. */
 static Status put_in_place(OutFile *file) {
     flush_buffer(file);
     if (file->error) return fail_write(file, file->error);

@@ -24,8 +24,8 @@ enum { PAGE_BYTES = 16 * 1024, FIRST_SLOTS = 16 };
 struct HashMap {
     Entry *entries;
     size_t count, capacity;
-    uint32_t *slots; /* index of the entry + 1, or 0; a power of two of them */
-    size_t slot_count;
+    uint32_t *slots;   /* [slot_count] index of the entry + 1, or 0 */
+    size_t slot_count; /* a power of two */
     Page *page;
 };
 
@@ -60,7 +60,7 @@ static const char *keep_key(HashMap *map, StrView key) {
     return copy;
 }
 
-/* The slot that holds `key`, or the empty one where it belongs. */
+/* The slot of `key`, or the empty slot where it belongs. */
 static size_t find_slot(const HashMap *map, StrView key, uint32_t hash) {
     size_t mask = map->slot_count - 1, slot = hash & mask;
     for (;; slot = (slot + 1) & mask) {

@@ -19,14 +19,14 @@
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 static LogLevel log_level = LOG_INFO;
 static bool progress_shown;
-static char warning_prefix[96] = "attn-mt: "; /* what warnings and errors begin with */
+static char warning_prefix[96] = "attn-mt: "; /* of warnings and errors */
 
 void log_set_level(LogLevel level) { log_level = level; }
 void log_set_origin(const char *origin) {
     snprintf(warning_prefix, sizeof warning_prefix, "attn-mt: %s: ", origin);
 }
 
-/* One write, so that lines of several processes do not mix; a broken standard error is nobody's failure. */
+/* One write, so that lines of several processes do not mix; a failed write to standard error is ignored. */
 static void put(const char *text, size_t length) {
     while (length > 0) {
         ssize_t done = write(STDERR_FILENO, text, length);
@@ -49,9 +49,9 @@ void log_sanitize(char *text, size_t length) {
     }
 }
 
-/* What follows a line feed inside a message is set in, so that a name with one in it cannot pass for a line
- * of the program's own. */
-static size_t set_in(char *line, size_t start, size_t size) {
+/* Indents the text after a line feed in a message, so that a name with a line feed cannot look like a message
+ * of the program. */
+static size_t indent_lines(char *line, size_t start, size_t size) {
     size_t end = strlen(line);
     for (size_t i = start; i < end; i++) {
         if (line[i] != '\n' || end + 2 >= size) continue;
@@ -62,7 +62,8 @@ static size_t set_in(char *line, size_t start, size_t size) {
     return end;
 }
 
-/* Break what is wider than the terminal between words; what follows stands behind the column of labels. */
+/* Wraps a line that is wider than the terminal between words; the next lines begin after the column of
+ * labels. */
 static size_t wrap(char *line, size_t start, size_t size) {
     enum { LABEL = 9 };
     int width = log_terminal_width(STDERR_FILENO), column = 0;
@@ -89,7 +90,7 @@ static void put_line(const char *prefix, const char *format, va_list arguments) 
     int added = vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
     if (added < 0) return;
     log_sanitize(line + length, strlen(line + length));
-    size_t end = set_in(line, (size_t)length, sizeof line - 1);
+    size_t end = indent_lines(line, (size_t)length, sizeof line - 1);
     if (!prefix[0] && log_is_terminal()) end = wrap(line, (size_t)length, sizeof line - 1);
     line[end++] = '\n';
     progress_shown = false;
@@ -154,14 +155,14 @@ void log_progress(const char *format, ...) {
 }
 
 double log_progress_interval(void) {
-    static atomic_bool told;
-    const char *wanted = getenv("ATTN_MT_PROGRESS");
+    static atomic_bool warned;
+    const char *setting = getenv("ATTN_MT_PROGRESS");
     char *end = NULL;
-    double seconds = wanted ? strtod(wanted, &end) : 0;
-    bool sound = !wanted || (*end == '\0' && seconds >= 0 && isfinite(seconds));
-    if (!sound && !atomic_exchange(&told, true))
-        log_warn("ATTN_MT_PROGRESS=%s is no number of seconds: ignored", wanted);
-    if (!sound) seconds = 0;
+    double seconds = setting ? strtod(setting, &end) : 0;
+    bool valid = !setting || (*end == '\0' && seconds >= 0 && isfinite(seconds));
+    if (!valid && !atomic_exchange(&warned, true))
+        log_warn("ATTN_MT_PROGRESS=%s is no number of seconds: ignored", setting);
+    if (!valid) seconds = 0;
     return seconds > 0 ? seconds : log_is_terminal() ? 0.25 : 60;
 }
 

@@ -13,7 +13,7 @@
 #endif
 #include "base/mem_scope.h"
 
-enum { HUGE_PAGE = 2 << 20, LARGEST_KEPT = 32 << 20, MOST_KEPT = 16 << 20 };
+enum { HUGE_PAGE = 2 << 20, RETAIN_BLOCK = 32 << 20, RETAIN_TOTAL = 16 << 20 }; /* bytes */
 
 static void exhausted_default(size_t bytes) {
     fprintf(stderr, "attn-mt: out of memory (%zu bytes)\n", bytes);
@@ -29,48 +29,47 @@ _Noreturn void mem_exhausted(size_t bytes) {
     exit(1);
 }
 
-/* Never 0, so that every block has an address of its own. */
-static size_t product(size_t count, size_t size) {
+/* Bytes of an array; never 0, so that every block has an address of its own. */
+static size_t array_bytes(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX) mem_exhausted(SIZE_MAX);
     return bytes ? bytes : 1;
 }
 
-/* The end of every allocation; `block` is NULL if there was no memory for it. */
-static void *keep(void *block, size_t bytes) {
+/* The end of every allocation; `block` is NULL if the allocation failed. */
+static void *register_block(void *block, size_t bytes) {
     if (!block) mem_exhausted(bytes);
     mem_scope_add(block, bytes);
     return block;
 }
 
 void *mem_alloc(size_t count, size_t size) {
-    size_t bytes = product(count, size);
+    size_t bytes = array_bytes(count, size);
     mem_scope_admit(bytes);
-    return keep(calloc(1, bytes), bytes);
+    return register_block(calloc(1, bytes), bytes);
 }
 
 void *mem_realloc(void *old, size_t count, size_t size) {
-    size_t bytes = product(count, size);
+    size_t bytes = array_bytes(count, size);
     mem_scope_admit(bytes);
     uintptr_t address = (uintptr_t)old;
     void *block = realloc(old, bytes);
     if (block) mem_scope_remove(address);
-    return keep(block, bytes);
+    return register_block(block, bytes);
 }
 
 #ifdef M_MMAP_THRESHOLD
-static atomic_bool told; /* glibc, what to do with what is freed */
+static atomic_bool configured; /* glibc's thresholds */
 
-/* From now on large blocks go back to the system once they are freed; left alone, glibc keeps more and more
- * of them. */
+/* From now on freed large blocks go back to the system. By default glibc keeps more and more of them. */
 static void return_large(void) {
-    if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
+    if (!atomic_exchange(&configured, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
 }
 
 void mem_retain(void) {
-    atomic_store(&told, true);
-    mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
-    mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+    atomic_store(&configured, true);
+    mallopt(M_MMAP_THRESHOLD, RETAIN_BLOCK);
+    mallopt(M_TRIM_THRESHOLD, RETAIN_TOTAL);
 }
 
 void mem_trim(void) { malloc_trim(0); }
@@ -81,7 +80,8 @@ void mem_trim(void) {}
 #endif
 
 /* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost
- * far fewer address translations. In a scope the process may be somebody else's, and its settings too. */
+ * far fewer address translations. In a scope the process may belong to another
+ * program, whose settings must not change. */
 static void *huge_block(size_t bytes) {
     if (!mem_scope_active()) return_large();
 #ifdef MADV_HUGEPAGE
@@ -94,18 +94,18 @@ static void *huge_block(size_t bytes) {
 }
 
 void *mem_aligned_uninitialized(size_t count, size_t size) {
-    size_t bytes = product(count, size);
+    size_t bytes = array_bytes(count, size);
     if (bytes > PTRDIFF_MAX - HUGE_PAGE) mem_exhausted(bytes);
     bool huge = bytes >= 2 * HUGE_PAGE;
     size_t unit = huge ? HUGE_PAGE : MEM_ALIGNMENT;
     bytes = (bytes + unit - 1) / unit * unit;
     mem_scope_admit(bytes);
-    return keep(huge ? huge_block(bytes) : aligned_alloc(MEM_ALIGNMENT, bytes), bytes);
+    return register_block(huge ? huge_block(bytes) : aligned_alloc(MEM_ALIGNMENT, bytes), bytes);
 }
 
 void *mem_aligned(size_t count, size_t size) {
     void *block = mem_aligned_uninitialized(count, size);
-    memset(block, 0, product(count, size));
+    memset(block, 0, array_bytes(count, size));
     return block;
 }
 

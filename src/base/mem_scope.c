@@ -1,4 +1,4 @@
-/* mem_scope.c - the blocks of a scope in a hash table, and a long jump out of the work. */
+/* mem_scope.c - a hash table of a scope's blocks, and the long jump out of the work. */
 #include "base/mem_scope.h"
 
 #include <setjmp.h>
@@ -8,15 +8,15 @@
 enum { FIRST_CAPACITY = 256 };
 
 typedef struct {
-    void *address; /* NULL: a free place */
+    void *address; /* NULL: an empty slot */
     size_t bytes;
 } Block;
 
 struct MemScope {
     Block *blocks; /* [capacity] linear probing, at most half full */
     size_t capacity, count;
-    size_t bytes, limit; /* bytes: of the blocks, and of what the table has grown by */
-    int fd;              /* of a file to be closed if the work is left, or -1 */
+    size_t bytes, limit; /* bytes: of the blocks and of the table beyond its first size */
+    int fd;              /* of the file that a long jump closes, or -1 */
     jmp_buf escape;
 };
 
@@ -92,17 +92,17 @@ static size_t home_of(const MemScope *scope, uintptr_t address) {
     return (size_t)(mixed >> 32) & (scope->capacity - 1);
 }
 
-static size_t next_place(const MemScope *scope, size_t place) { return (place + 1) & (scope->capacity - 1); }
+static size_t next_slot(const MemScope *scope, size_t slot) { return (slot + 1) & (scope->capacity - 1); }
 
-/* Where the block is, or the free place where it belongs. */
+/* The slot of the block, or the empty slot where it belongs. */
 static size_t find(const MemScope *scope, uintptr_t address) {
-    size_t place = home_of(scope, address);
-    while (scope->blocks[place].address && (uintptr_t)scope->blocks[place].address != address)
-        place = next_place(scope, place);
-    return place;
+    size_t slot = home_of(scope, address);
+    while (scope->blocks[slot].address && (uintptr_t)scope->blocks[slot].address != address)
+        slot = next_slot(scope, slot);
+    return slot;
 }
 
-/* For a block of `bytes` more. */
+/* Doubles the table. False if memory or the limit does not allow the table and a block of `bytes`. */
 static bool grow(MemScope *scope, size_t bytes) {
     size_t old_capacity = scope->capacity, more = old_capacity * sizeof(Block);
     if (scope->limit > 0 && more + bytes > scope->limit - scope->bytes) return false;
@@ -136,8 +136,8 @@ void mem_scope_remove(uintptr_t address) {
     if (!scope->blocks[hole].address) return; /* from before the scope */
     scope->bytes -= scope->blocks[hole].bytes;
     scope->count--;
-    /* Close the gap: what lies behind it moves up unless that would put it before its home. */
-    for (size_t next = next_place(scope, hole); scope->blocks[next].address; next = next_place(scope, next)) {
+    /* Close the gap: later blocks move into it, unless that would put them before their home slot. */
+    for (size_t next = next_slot(scope, hole); scope->blocks[next].address; next = next_slot(scope, next)) {
         size_t home = home_of(scope, (uintptr_t)scope->blocks[next].address);
         size_t from_home = (next - home) & (scope->capacity - 1);
         size_t from_hole = (next - hole) & (scope->capacity - 1);

@@ -50,7 +50,8 @@ double rng_normal(Rng *rng) {
     return sqrt(-2.0 * log(u)) * cos(6.283185307179586477 * v);
 }
 
-/* Lemire 2019: the product's high half is the answer, its low half tells whether it is biased. */
+/* Lemire 2019: the high half of the product is the result, its low half shows whether the result is
+ * biased. */
 uint32_t rng_below(Rng *rng, uint32_t n) {
     assert(n > 0);
     uint64_t product = (uint64_t)rng_u32(rng) * n;

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 static bool has_instructions(void) {
-    static atomic_int known; /* 0 not asked yet, 1 no, 2 yes */
+    static atomic_int known; /* 0 unknown, 1 no, 2 yes */
     int answer = atomic_load_explicit(&known, memory_order_relaxed);
     if (answer == 0) {
         unsigned a, b, c, d;
@@ -20,7 +20,7 @@ static bool has_instructions(void) {
     return answer == 2;
 }
 
-/* The instructions want the eight words as ABEF and CDGH, highest first. */
+/* The instructions take the eight words as ABEF and CDGH, highest first. */
 __attribute__((target("sha,ssse3,sse4.1"))) static void compress(uint32_t state[8],
                                                                  const unsigned char *block, size_t blocks) {
     const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);

@@ -8,11 +8,11 @@
 static _Thread_local char message_text[1024];
 static _Thread_local char hint_text[1024];
 
-/* Built aside: an argument may be the text that is replaced. */
+/* Formats into a copy first, because an argument may be the replaced text. */
 static void replace(char *text, size_t size, const char *format, va_list arguments) {
-    char made[sizeof message_text];
-    vsnprintf(made, size, format, arguments);
-    memcpy(text, made, size);
+    char copy[sizeof message_text];
+    vsnprintf(copy, size, format, arguments);
+    memcpy(text, copy, size);
 }
 
 Status status_fail(Status code, const char *format, ...) {

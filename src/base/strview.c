@@ -93,8 +93,8 @@ void strbuf_free(StrBuf *buffer) {
     *buffer = (StrBuf){0};
 }
 
-/* Room for `more` bytes and the NUL. */
-static char *strbuf_room(StrBuf *buffer, size_t more) {
+/* Makes space for `more` bytes and the NUL; returns the end of the text. */
+static char *reserve(StrBuf *buffer, size_t more) {
     size_t need = buffer->length + more + 1;
     if (need <= more) need = SIZE_MAX; /* overflow: mem.c ends the program */
     MEM_GROW(buffer->data, buffer->capacity, need);
@@ -102,14 +102,14 @@ static char *strbuf_room(StrBuf *buffer, size_t more) {
 }
 
 void strbuf_add(StrBuf *buffer, StrView text) {
-    char *end = strbuf_room(buffer, text.length);
+    char *end = reserve(buffer, text.length);
     if (text.length > 0) memcpy(end, text.data, text.length);
     end[text.length] = '\0';
     buffer->length += text.length;
 }
 
 void strbuf_add_char(StrBuf *buffer, char c) {
-    char *end = strbuf_room(buffer, 1);
+    char *end = reserve(buffer, 1);
     end[0] = c;
     end[1] = '\0';
     buffer->length++;
@@ -123,7 +123,7 @@ static void add_formatted(StrBuf *buffer, const char *format, va_list arguments)
     if (length >= 0 && (size_t)length < sizeof text) {
         strbuf_add(buffer, (StrView){text, (size_t)length});
     } else if (length >= 0) {
-        char *end = strbuf_room(buffer, (size_t)length);
+        char *end = reserve(buffer, (size_t)length);
         vsnprintf(end, (size_t)length + 1, format, again);
         buffer->length += (size_t)length;
     }
@@ -141,7 +141,7 @@ StrView strbuf_view(const StrBuf *buffer) { return (StrView){buffer->data, buffe
 
 const char *strbuf_text(const StrBuf *buffer) { return buffer->data ? buffer->data : ""; }
 
-/* The array has room for the next power of two. */
+/* The capacity of the array is the next power of two. */
 void strlist_add(StrList *list, StrView text) {
     if ((list->count & (list->count - 1)) == 0)
         list->items = mem_realloc(list->items, list->count ? 2 * list->count : 1, sizeof *list->items);
@@ -204,7 +204,7 @@ const char *str_nearest(const char *word, const char *const *candidates, size_t 
         if (!candidates[i]) continue;
         size_t candidate_length = strlen(candidates[i]);
         int distance = edit_distance(word, length, candidates[i], candidate_length);
-        /* The beginning of a name is nearly as good as a slip of the finger. */
+        /* The beginning of a name counts like one typing error. */
         if (length >= 3 && candidate_length > length &&
             edit_distance(word, length, candidates[i], length) == 0)
             distance = least(distance, 1);

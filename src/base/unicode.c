@@ -58,9 +58,9 @@ static const KindRange NEWER[] = {
 static const Range CASED[] = {{0xAA, 0xAA},       {0xBA, 0xBA},       {0x2160, 0x217F},  {0x24B6, 0x24E9},
                               {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
 
-/* Punctuation inside a word that case rules look through: apostrophes, stops, colons, middle dots. */
-static const int SEEN_THROUGH[] = {0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019, 0x2024,
-                                   0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
+/* Case-ignorable punctuation inside a word: apostrophes, stops, colons, middle dots. */
+static const int CASE_IGNORABLE[] = {0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019, 0x2024,
+                                     0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
 
 const char *unicode_version(void) { return utf8proc_version(); }
 
@@ -70,7 +70,7 @@ bool unicode_is_control(int code_point) {
 
 CharClass unicode_class(int code_point) {
     if (code_point == ' ' || (code_point >= '\t' && code_point <= '\r')) return CHAR_SPACE;
-    if (code_point < 0x80) { /* most of what there is: without a look at the tables */
+    if (code_point < 0x80) { /* the most frequent characters, without the tables */
         int small = code_point | 0x20;
         if (small >= 'a' && small <= 'z') return CHAR_LETTER;
         return code_point >= '0' && code_point <= '9' ? CHAR_DIGIT : CHAR_OTHER;
@@ -182,7 +182,7 @@ bool unicode_next_word(StrView *rest, StrView *word) {
     return inside;
 }
 
-/* Characters that stand between a letter and a sigma without separating them. */
+/* Case-ignorable characters do not separate a letter from a sigma. */
 static bool is_case_ignorable(int code_point) {
     if (code_point < 0x80)
         return code_point == '\'' || code_point == '.' || code_point == ':' || code_point == '^' ||
@@ -197,8 +197,8 @@ static bool is_case_ignorable(int code_point) {
     default:
         break;
     }
-    for (size_t i = 0; i < ARRAY_LENGTH(SEEN_THROUGH); i++)
-        if (SEEN_THROUGH[i] == code_point) return true;
+    for (size_t i = 0; i < ARRAY_LENGTH(CASE_IGNORABLE); i++)
+        if (CASE_IGNORABLE[i] == code_point) return true;
     return false;
 }
 
@@ -218,7 +218,7 @@ static bool is_cased(int code_point) {
     return false;
 }
 
-/* Does the first character at or after `position` that is not looked through have case? */
+/* Does the first character at or after `position` that is not case-ignorable have case? */
 static bool is_followed_by_cased(StrView text, size_t position) {
     while (position < text.length) {
         int code_point = utf8_next(text, &position);
@@ -229,7 +229,7 @@ static bool is_followed_by_cased(StrView text, size_t position) {
 
 void unicode_lower(StrView text, StrBuf *out) {
     size_t position = 0;
-    bool after_cased = false; /* the last character that is not looked through has case */
+    bool after_cased = false; /* has the last character that is not case-ignorable case? */
     while (position < text.length) {
         int c = utf8_next(text, &position);
         if (c == CAPITAL_SIGMA) {
@@ -249,8 +249,8 @@ void unicode_lower(StrView text, StrBuf *out) {
 
 /* ---- normal forms ---- */
 
-/* Code points that no normal form composes or takes apart and whose order never changes: what nearly all
- * text in European languages is made of. tests/unit/base/unicode.c proves both ranges. */
+/* Code points that NFC neither composes, decomposes nor reorders: nearly all text in European languages.
+ * tests/unit/base/unicode.c proves both ranges. */
 static bool is_stable_nfc(int code_point) {
     return code_point < 0x300 || (code_point >= 0x2002 && code_point < 0x20D0);
 }

@@ -1,4 +1,4 @@
-/* utf8.c - see utf8.h. */
+/* utf8.c - decoding, encoding and repair of UTF-8. */
 #include "base/utf8.h"
 
 #include <stdint.h>
@@ -81,7 +81,7 @@ size_t utf8_count(StrView text) {
     return count;
 }
 
-/* The bytes from `position` on that are ASCII, in eights. */
+/* Skips ASCII from `position` on, eight bytes at a time. */
 static size_t skip_ascii(StrView text, size_t position) {
     for (uint64_t eight; position + sizeof eight <= text.length; position += sizeof eight) {
         memcpy(&eight, text.data + position, sizeof eight);
@@ -106,16 +106,16 @@ bool utf8_is_control(int code_point) {
 bool utf8_valid(StrView text) { return utf8_valid_length(text) == text.length; }
 
 size_t utf8_repair(StrView text, StrBuf *out) {
-    size_t repaired = 0, good = 0; /* [good, position) is copied as it is */
+    size_t repaired = 0, valid = 0; /* [valid, position) is well formed and not copied yet */
     if (text.length == 0) return 0;
     for (size_t position = 0; position < text.length;) {
         size_t before = position;
         if (decode(text, &position) > 0) continue;
-        strbuf_add(out, (StrView){text.data + good, before - good});
+        strbuf_add(out, (StrView){text.data + valid, before - valid});
         utf8_add(out, UTF8_REPLACEMENT);
-        good = position;
+        valid = position;
         repaired++;
     }
-    strbuf_add(out, (StrView){text.data + good, text.length - good});
+    strbuf_add(out, (StrView){text.data + valid, text.length - valid});
     return repaired;
 }

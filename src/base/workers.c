@@ -1,8 +1,8 @@
 /* workers.c - pthreads that spin for a moment before they sleep.
  *
- * `remaining` counts tasks not yet taken; whoever lowers it owns a task. Everything else about the job is
- * written before `remaining` is raised and cannot change while a taken task is unfinished, so a thread that
- * arrives late finds either nothing to take or a task of the current job.
+ * `remaining` counts the tasks that no thread has taken; a thread that lowers it owns a task. All other
+ * fields of the job are written before `remaining` is raised, and do not change before all taken tasks are
+ * finished. So a late thread finds either no task or a task of the current job.
  */
 #include "base/workers.h"
 
@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "base/mem_scope.h"
 
-/* Waking a sleeping thread takes some 50 us; phases of one step follow each other faster than that. */
+/* Waking a sleeping thread takes some 50 us; the jobs of one training step follow each other faster. */
 static const long SPIN_NANOSECONDS = 30000;
 static const size_t STACK_BYTES = 4u << 20;
 
@@ -57,7 +57,7 @@ static long now_nanoseconds(void) {
     return now.tv_sec % 1000000 * 1000000000L + now.tv_nsec;
 }
 
-static bool may_go_on(Workers *team) {
+static bool has_work_or_stops(Workers *team) {
     return atomic_load_explicit(&team->remaining, memory_order_relaxed) > 0 || atomic_load(&team->stop);
 }
 
@@ -76,16 +76,16 @@ static bool spin_until(bool (*condition)(Workers *), Workers *team) {
     return false;
 }
 
-static bool left_out(const Workers *team) { return team->stop_on && *team->stop_on; }
+static bool skips_tasks(const Workers *team) { return team->stop_on && *team->stop_on; }
 
-/* Take and run tasks until none is left. */
-static void work_off(Workers *team, int thread) {
+/* Takes and runs tasks until none is left. */
+static void run_tasks(Workers *team, int thread) {
     int left = atomic_load_explicit(&team->remaining, memory_order_acquire);
     while (left > 0) {
         if (!atomic_compare_exchange_weak_explicit(&team->remaining, &left, left - 1, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
-        if (!left_out(team)) team->task(team->context, team->count - left, thread);
+        if (!skips_tasks(team)) team->task(team->context, team->count - left, thread);
         if (atomic_fetch_sub_explicit(&team->unfinished, 1, memory_order_acq_rel) == 1) {
             pthread_mutex_lock(&team->lock);
             pthread_cond_signal(&team->done);
@@ -99,17 +99,18 @@ static void *worker_main(void *argument) {
     Worker *worker = argument;
     Workers *team = worker->team;
     for (;;) {
-        if (!spin_until(may_go_on, team)) {
+        if (!spin_until(has_work_or_stops, team)) {
             pthread_mutex_lock(&team->lock);
-            while (!may_go_on(team)) pthread_cond_wait(&team->work, &team->lock);
+            while (!has_work_or_stops(team)) pthread_cond_wait(&team->work, &team->lock);
             pthread_mutex_unlock(&team->lock);
         }
         if (atomic_load(&team->stop)) return NULL;
-        work_off(team, worker->number);
+        run_tasks(team, worker->number);
     }
 }
 
-/* Signals go to the thread that called workers_new. Threads that cannot be had are done without. */
+/* The threads block all signals, which go to the thread that called workers_new. If a thread cannot be
+ * created, the team is smaller. */
 static void start_threads(Workers *team, int threads) {
     sigset_t all, before;
     sigfillset(&all);
@@ -175,7 +176,7 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
     atomic_store_explicit(&team->remaining, count, memory_order_release);
     pthread_cond_broadcast(&team->work);
     pthread_mutex_unlock(&team->lock);
-    work_off(team, 0);
+    run_tasks(team, 0);
     if (spin_until(is_done, team)) return;
     pthread_mutex_lock(&team->lock);
     while (!is_done(team)) pthread_cond_wait(&team->done, &team->lock);
@@ -184,7 +185,7 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
 
 void workers_run(Workers *team, int count, WorkerTask task, void *context) {
     if (team->threads == 1 || count <= 1) {
-        for (int i = 0; i < count && !left_out(team); i++) task(context, i, 0);
+        for (int i = 0; i < count && !skips_tasks(team); i++) task(context, i, 0);
         return;
     }
     run_on_all(team, count, task, context);
@@ -214,7 +215,7 @@ static int first_sibling(int cpu, const cpu_set_t *usable) {
     return first;
 }
 
-/* Cores that the time quota of a container amounts to, or 0 without one. */
+/* The CPU quota of a container in cores, or 0 without one. */
 static int quota_cores(void) {
     FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
     if (!file) return 0;

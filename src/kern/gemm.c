@@ -1,4 +1,4 @@
-/* gemm.c - OpenBLAS: calling it, choosing its kernels, and not trusting it blindly. */
+/* gemm.c - calls of BLAS, its startup and its self-test. */
 #include "kern/gemm.h"
 
 #include <cblas.h>
@@ -33,10 +33,10 @@ const char *gemm_kernel(void) { return "unknown"; }
 #ifdef __linux__
 extern int blas_thread_shutdown_(void) __attribute__((weak));
 
-/* The library starts its threads while it is loaded, by a call that finds this function first: it gets none.
- * They would spin for 30 ms in the way of our own, and where address space is short each would try again for
- * ever to map its buffer. A library that is linked otherwise has its own function, and what it started is
- * stopped below. */
+/* OpenBLAS starts its threads while it is loaded, through a function of this name. This definition replaces
+ * it and starts none: threads of OpenBLAS would compete with ours for 30 ms, and if address space is short
+ * each would try for ever to map its buffer. With other ways of linking the library calls its own function;
+ * gemm_startup then stops the threads. */
 __attribute__((visibility("default"))) int blas_thread_init(void);
 __attribute__((weak)) int blas_thread_init(void) {
     static bool called; /* the next line may call this again */
@@ -75,8 +75,8 @@ static bool shape_is_right(bool ta, bool tb, int M, int N, int K) {
     return right;
 }
 
-/* OpenBLAS maps such a buffer for each thread that multiplies, and up to 0.3.29 tries again for ever if it
- * cannot. */
+/* OpenBLAS maps a buffer of this size for each thread that multiplies. Releases up to 0.3.29 try for ever if
+ * that fails. */
 static Status probe_buffers(int threads) {
     size_t bytes = (size_t)threads * (160u << 20);
     void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);

@@ -1,4 +1,4 @@
-/* kern.c - which copy of the inner loops this processor can run best. */
+/* kern.c - chooses the best copy of the inner loops for this processor. */
 #include "kern/kern.h"
 
 #include <stdio.h>
@@ -33,11 +33,11 @@ static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512
 #endif
 #ifdef KERN_AMX
 extern const Kernels KERNELS_amx;
-/* The system gives the tile registers, 8 KB more for each thread to keep, only to processes that ask. */
+/* A process must request the tile registers: they add 8 KB to the state of each thread. */
 static bool has_amx(void) {
-    enum { TILE = 1 << 24, BF16 = 1 << 22, INT8 = 1 << 25, WANTED = TILE | BF16 | INT8, TILE_DATA = 18 };
+    enum { TILE = 1 << 24, BF16 = 1 << 22, INT8 = 1 << 25, ALL = TILE | BF16 | INT8, TILE_DATA = 18 };
     unsigned a, b, c, d;
-    return has_vnni() && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & WANTED) == WANTED &&
+    return has_vnni() && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & ALL) == ALL &&
            !syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, TILE_DATA);
 }
 #endif
@@ -68,24 +68,25 @@ const Kernels *kern_table(int i) { return i ? NULL : &KERNELS_base; }
 
 Status kern_select(void) {
     static const char *const NAMES[] = {"base", "avx2", "avx512", "vnni", "bf16", "amx"};
-    const char *wish = getenv("ATTN_MT_SIMD");
+    const char *requested = getenv("ATTN_MT_SIMD");
     char usable[64] = "";
     bool known = false;
     kern = kern_table(0);
-    if (!wish || !wish[0]) return STATUS_OK;
+    if (!requested || !requested[0]) return STATUS_OK;
     for (int i = 0; kern_table(i); i++) {
         const char *name = kern_table(i)->name;
-        if (!strcasecmp(name, wish)) {
+        if (!strcasecmp(name, requested)) {
             kern = kern_table(i);
             return STATUS_OK;
         }
         size_t length = strlen(usable);
         snprintf(usable + length, sizeof usable - length, "%s%s", i ? ", " : "", name);
     }
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) known |= !strcasecmp(NAMES[i], wish);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) known |= !strcasecmp(NAMES[i], requested);
     if (known)
-        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: this program cannot use '%s' on this processor", wish);
+        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: this program cannot use '%s' on this processor", requested);
     else
-        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: '%s' is not base, avx2, avx512, vnni, bf16 or amx", wish);
+        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: '%s' is not base, avx2, avx512, vnni, bf16 or amx",
+                    requested);
     return status_hint(STATUS_USAGE, "this processor can run %s", usable);
 }

@@ -1,9 +1,13 @@
 /* kern.h - the inner loops, compiled once for each instruction set and chosen when the program starts.
  *
  * kern_impl.c is compiled with several sets of compiler flags; each copy exports one table of functions. No
- * other code of the model depends on the instruction set, but for the BLAS library. Lengths and row counts
- * are arbitrary; memory need not be aligned. Every function treats each row by itself and in a fixed order,
- * so a row's result does not depend on the others.
+ * other code of the model depends on the instruction set, except the BLAS library. Lengths and row counts are
+ * arbitrary; memory does not have to be aligned. Every function computes each row by itself and in a fixed
+ * order, so the result of a row does not depend on the other rows.
+ *
+ * Packing   A weight is the right-hand side of many products. Packing rearranges it once, into panels: blocks
+ *           of columns in the order in which the inner loop reads them. kern_gemm.h, kern_bf16.h,
+ *           kern_tiles.h and kern_int8.h show the panels of each format.
  *
  * Accuracy  tanh, sigmoid and exp: 3e-7 absolute (relative for exp) in single precision; libm in double
  *           precision
@@ -16,31 +20,31 @@
 #include "kern/tensor.h"
 
 enum {
-    KERN_MAXIMA_BLOCK = 64,    /* numbers that share one maximum of block_maxima */
-    KERN_SCRATCH_MIN = 1 << 16 /* numbers that the working memory of each table has room for */
+    KERN_MAXIMA_BLOCK = 64,    /* numbers per block of block_maxima */
+    KERN_SCRATCH_MIN = 1 << 16 /* numbers that fit into the scratch memory of every table */
 };
 
-/* How the right-hand side of a product is kept. Results of different formats differ, the first and last by
- * rounding only. */
+/* The formats of packed weights. Results of WEIGHT_FLOAT32 and WEIGHT_BF16X3 differ by rounding only. */
 typedef enum {
-    WEIGHT_FLOAT32, /* as many bits as the model has */
-    WEIGHT_BF16,    /* 16 bits: about three significant digits; the other operand too, where an instruction
-                     * multiplies them */
-    WEIGHT_INT8,    /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
-    /* Floats in three bfloat16 parts for tile units: the fastest for many rows, in 1.5 times the memory.
-     * Without such units the same as WEIGHT_FLOAT32. */
+    WEIGHT_FLOAT32, /* the precision of `real` */
+    /* 16 bits: about three significant digits. The other operand too, if the processor has an instruction
+     * that multiplies bfloat16. */
+    WEIGHT_BF16,
+    WEIGHT_INT8, /* 8 bits, one scale per column; rows of the other operand are rounded to 8 bits too */
+    /* Each float as the sum of three bfloat16, for tile units: the fastest for many rows, in 1.5 times the
+     * memory. Without tile units the same as WEIGHT_FLOAT32. */
     WEIGHT_BF16X3,
     WEIGHT_FORMAT_COUNT
 } WeightFormat;
 
-#define PRECISION_CHOICES "float32|bf16|int8" /* the formats that a user may choose, in their order */
+#define PRECISION_CHOICES "float32|bf16|int8" /* the formats for users, in the order of the enum */
 enum {
     KERN_INT8_MAX_K = 1 << 15, /* greatest K of WEIGHT_INT8 */
-    KERN_PACK_COLUMNS = 64
+    KERN_PACK_COLUMNS = 64     /* columns that a thread can pack alone, or a multiple */
 };
 
 /* One update of Adam with decoupled weight decay:
- * p -= rate m / (correction sqrt(v) + epsilon) + decay p, after m and v have taken in gradient_scale g. */
+ * p -= rate m / (correction sqrt(v) + epsilon) + decay p, after m and v are updated with gradient_scale g. */
 typedef struct {
     real gradient_scale, beta1, beta2, epsilon;
     real rate;         /* learning rate / (1 - beta1^t) */
@@ -49,42 +53,42 @@ typedef struct {
     real average_rate; /* average += average_rate (p - average) */
 } AdamStep;
 
-/* Where a row of A and one of C begin. */
+/* The first numbers of a row of A and of the same row of C. */
 typedef struct {
     const real *a;
     real *c;
 } GemmRow;
 
-/* Gradients of what the gates of a recurrent cell are made of, the projections of input and state. */
+/* Gradients of the projections of input and state, whose sums are the gates of a recurrent cell. */
 typedef struct {
     real *gx, *gh;
-    bool sets_gx, sets_gh; /* instead of adding to them */
+    bool sets_gx, sets_gh; /* the kernel sets the gradient; otherwise it adds to it */
 } GateGradients;
 
-/* Queries, or what comes of them, and the keys or values that they share: vectors that lie `stride` numbers
- * apart, one vector to a row. */
+/* Queries (or contexts) and the keys (or values) that they share. Each is a vector in a row of its own; rows
+ * begin `stride` numbers apart. */
 typedef struct {
     int rows;          /* queries */
-    const int *length; /* [rows] of the keys, from the first on, so many belong to a query */
-    int size;          /* numbers of a vector */
+    const int *length; /* [rows] a query attends to the first length[r] keys */
+    int size;          /* of a vector */
     size_t stride;
 } AttendedKeys;
 
-/* Products with a packed right-hand side; only WEIGHT_FLOAT32 and WEIGHT_BF16X3 exist in double precision. */
+/* Products with a packed weight. Only WEIGHT_FLOAT32 and WEIGHT_BF16X3 exist in double precision. */
 typedef struct {
-    size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix, to be aligned to 64 */
+    size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix; it must be aligned to 64 bytes */
     /* Writes columns first .. end - 1 of B as panels into `out`. B is [K, N], or [N, K] if transposed.
      * `first` and `end` are multiples of KERN_PACK_COLUMNS, except for an end that is N. Threads may pack
      * different columns of one matrix in parallel. NULL for WEIGHT_INT8, which has pack_int8. */
     void (*pack)(int K, int N, const real *B, bool transposed, int first, int end, void *out);
-    /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes aligned to 64. */
+    /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes, aligned to 64 bytes. */
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
                      bool accumulate, void *scratch);
-    /* The same for rows [M] that lie anywhere; NULL if there is no such product. */
+    /* The same for rows [M] at any addresses; NULL if the format has no such product. */
     void (*multiply_rows)(int M, int N, int K, const GemmRow *rows, const void *packed, bool accumulate,
                           void *scratch);
-    /* For gradients of weights: C [M, N] += A [R, M]^T B [R, N], with the same precision; NULL if there is no
-     * such product, or the library is faster. Row r of A begins at A[r] + a0. */
+    /* Gradients of weights: C [M, N] += A [R, M]^T B [R, N], with the precision of the format. Row r of A
+     * begins at A[r] + a0, row r of B at B[r] + b0. NULL if there is no such product, or BLAS is faster. */
     void (*outer)(int M, int N, int R, const real *const *A, size_t a0, const real *const *B, size_t b0,
                   real *C, int ldc, void *scratch);
 } WeightProduct;
@@ -92,11 +96,11 @@ typedef struct {
 typedef struct {
     const char *name; /* "amx", "bf16", "vnni", "avx512", "avx2", "base" */
     WeightProduct weights[WEIGHT_FORMAT_COUNT];
-    /* All of WEIGHT_INT8, from numbers that are rounded already (quantize.h), -127 to 127, each column of the
-     * product in units of scales [N]; NULL in double precision. */
+    /* Packs WEIGHT_INT8 from rounded numbers, -127 to 127 (quantize.h); the unit of column n is scales[n].
+     * NULL in double precision. */
     void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, void *out);
-    size_t scratch;    /* bytes of working memory that products want */
-    int outer_columns; /* of C that `outer` likes best, if there are so many */
+    size_t scratch;    /* bytes of scratch memory for products */
+    int outer_columns; /* preferred column block of `outer` */
 
     /* y = f(x) */
     void (*tanh)(size_t n, const real *x, real *y);
@@ -120,20 +124,20 @@ typedef struct {
     real (*softmax)(size_t n, real *x);
     /* dx += dy through the softmax whose result y is */
     void (*softmax_backward)(size_t n, const real *y, const real *dy, real *dx);
-    /* Logits become scale * d loss / d logits; the loss is returned, -log p(target) stored in *nll. Smoothing
+    /* Logits become scale * d loss / d logits. Returns the loss; *nll is -log p(target). Label smoothing
      * spreads its mass over all n classes. */
     double (*cross_entropy)(size_t n, real *logits, int target, real smoothing, real scale, double *nll);
 
     /* GRU gates, gate order r, z, n. gx, gh [rows, 3H] are the projections of input and state with their
-     * biases; out = (1 - z) n + z h, n = tanh(gx_n + r gh_n). saved [rows, 3H] receives r, z, n (NULL: not
-     * wanted). */
+     * biases; out = (1 - z) n + z h, n = tanh(gx_n + r gh_n). saved [rows, 3H] becomes r, z, n, unless
+     * it is NULL. */
     void (*gru_forward)(int rows, int H, const real *gx, const real *gh, const real *h, real *out,
                         real *saved);
     void (*gru_backward)(int rows, int H, const real *gh, const real *h, const real *saved, const real *dout,
                          const GateGradients *gates, real *dh);
 
-    /* LSTM gates, gate order i, f, g, o; c, next, out [rows, H], the rest [rows, 4H]. saved receives the
-     * gates (NULL: not wanted). Both gradients of gates get the same; they and dc may be NULL. */
+    /* LSTM gates, gate order i, f, g, o; c, next, out [rows, H], the rest [rows, 4H]. saved becomes the
+     * gates, unless it is NULL. Both gradients in `gates` are the same; they and dc may be NULL. */
     void (*lstm_forward)(int rows, int H, const real *gx, const real *gh, const real *c, real *out,
                          real *next, real *saved);
     void (*lstm_backward)(int rows, int H, const real *c, const real *next, const real *saved,
@@ -145,8 +149,8 @@ typedef struct {
     void (*additive_backward)(int S, int A, const real *q, const real *keys, const real *v,
                               const real *dscores, real *dq, real *dkeys, real *dv);
 
-    /* `out` and `w`: the scores or weights of each query's keys, one query after the other. What a key gives
-     * to a query does not depend on their places among the others. */
+    /* `out` and `w`: scores or weights of the keys of each query, query after query. The score of a key does
+     * not depend on the other queries and keys. */
     void (*dots)(const AttendedKeys *at, const real *q, const real *keys, real scale,
                  real *out); /* out[r][s] += scale (q[r] . keys[s]) */
     void (*weighted_sum)(const AttendedKeys *at, const real *w, const real *values,
@@ -154,18 +158,18 @@ typedef struct {
     void (*outer_add)(const AttendedKeys *at, const real *w, const real *y,
                       real *rows); /* rows[s] += sum over r of w[r][s] y[r] */
 
-    /* The same numbers, set instead of added, for rows that lie anywhere: row s is the d numbers at rows[s] +
-     * offset; dots have a scale of 1. */
+    /* The same numbers for rows at any addresses, set instead of added: key or value s is the d numbers at
+     * keys[s] + offset or values[s] + offset. The scale is 1. */
     void (*dots_gathered)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
     void (*weighted_sum_gathered)(int S, int d, const real *w, const real *const *values, size_t offset,
                                   real *y);
 
-    /* Searching a row of scores. maxima[i]: of numbers i * KERN_MAXIMA_BLOCK and up to as many; what is not a
-     * number counts as minus infinity. Returns the greatest of all. */
+    /* For the best scores of a row: maxima[i] is the maximum of block i of KERN_MAXIMA_BLOCK numbers. NaN
+     * counts as minus infinity. Returns the greatest number. */
     real (*block_maxima)(size_t n, const real *x, real *maxima);
-    real (*log_sum_exp)(size_t n, const real *x, real max); /* what softmax returns, given the maximum of x */
+    real (*log_sum_exp)(size_t n, const real *x, real max); /* the result of softmax, from the maximum of x */
 
-    /* Layer normalization of each row; stats [rows, 2] keeps mean and 1 / deviation. */
+    /* Layer normalization of each row; stats [rows, 2] becomes mean and 1 / standard deviation. */
     void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,
                                real *y, real *stats);
     void (*layer_norm_backward)(int rows, int columns, const real *x, const real *gain, const real *stats,
@@ -174,14 +178,14 @@ typedef struct {
     double (*sum_squares)(size_t n, const real *x);
     /* `average` may be NULL. */
     void (*adam)(size_t n, real *p, const real *g, real *m, real *v, real *average, AdamStep step);
-    /* mask[i] = 0 with probability p, else 1 / (1 - p): a function of (key, row key, i) only. */
+    /* mask[i] = 0 with probability p, else 1 / (1 - p): a function of (key, row, i) only. */
     void (*dropout_mask)(size_t n, uint64_t key, uint32_t row, double p, real *mask);
 } Kernels;
 
 extern const Kernels *kern; /* the table in use: the best for this processor after kern_select */
 
-/* Choose by what the processor can do; the environment variable ATTN_MT_SIMD (one of the names) can ask for
- * less. STATUS_USAGE for another name, or one that cannot be had here: the best is chosen then. */
+/* Selects the best table for the processor, or the one that the environment variable ATTN_MT_SIMD names.
+ * STATUS_USAGE, and the best table, if the name is unknown or the processor cannot run that table. */
 Status kern_select(void);
 const Kernels *kern_table(int i); /* the i-th best table that this processor can run; NULL after the last */
 

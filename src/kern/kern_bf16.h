@@ -1,12 +1,13 @@
-/* kern_bf16.h - products of numbers of 16 bits on vector units. For kern_impl.c alone.
+/* kern_bf16.h - products with packed bfloat16 on vector units. For kern_impl.c alone.
  *
- * bfloat16 is the upper half of a float: half the memory traffic. Where an instruction multiplies pairs of
- * them (AVX512_BF16), rows of the other operand are rounded to 16 bits as well, as on tile units; sums are
- * floats, and numbers below 2^-126 count as zero. Elsewhere weights are widened, which costs one instruction
- * for several rows, and the other operand stays as it is.
+ * bfloat16 is the upper half of a float: half the memory traffic. With an instruction that multiplies pairs
+ * of bfloat16 (AVX512_BF16), rows of the other operand are rounded to bfloat16 too, as on tile units; sums
+ * are floats, and numbers below 2^-126 count as zero. Without it weights are widened, one instruction for
+ * several rows, and the other operand is not rounded.
  *
- * Layout  as kern_gemm.h has it; but a word for an instruction that multiplies pairs is lines k (lower half)
- *         and k + 1 of one column
+ *     without the instruction:  panels as in kern_gemm.h
+ *     with it:                  word n of line k / 2 of a panel has B[k][n] in its lower half, B[k + 1][n] in
+ *                               its upper half
  */
 #ifndef KERN_KERN_BF16_H
 #define KERN_KERN_BF16_H
@@ -32,7 +33,7 @@ static size_t kern_bf16_size(int K, int N) {
 
 #ifdef __AVX512BF16__
 
-/* So many numbers as words of pairs; the second of a last pair may be missing. */
+/* The first `count` numbers of x as words of pairs; the last pair may have one number. */
 INLINE IntVec bf16_pairs_along(const real *x, int count) {
     static const uint16_t UPPER[2 * LANES] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
                                               33, 35, 37, 39, 41, 43, 45, 47, 49, 51, 53, 55, 57, 59, 61, 63};
@@ -41,14 +42,14 @@ INLINE IntVec bf16_pairs_along(const real *x, int count) {
     return (IntVec)_mm512_permutex2var_epi16((__m512i)first, _mm512_loadu_si512(UPPER), (__m512i)second);
 }
 
-/* Words of so many columns of two lines, of which the second may be missing (NULL). */
+/* Words of `columns` columns of two lines; the second line may be NULL. */
 INLINE IntVec bf16_pairs_across(const real *line, const real *next, int columns) {
     IntVec low = rounded_halves(load_upto(line, columns)), high = {0};
     if (next) high = rounded_halves(load_upto(next, columns));
     return join_halves(low, high);
 }
 
-/* Of a matrix whose lines are the columns of the product. */
+/* For a matrix whose lines are the columns of the product. */
 INLINE void bf16_pack_transposed(int depth, int width, const real *b, size_t ldb, Word *out) {
     for (int k = 0, words; k < depth; k += 2 * LANES, out += LANES * BF16_WORDS) {
         words = (depth - k + 1) / 2 < LANES ? (depth - k + 1) / 2 : LANES;

@@ -1,10 +1,13 @@
-/* kern_gemm.h - products of matrices whose right-hand side is packed. For kern_impl.c alone.
+/* kern_gemm.h - products with packed floats. For kern_impl.c alone.
  *
- * A block of 6 rows and PANEL columns of C is held in registers while k runs.
+ * A block of 6 rows and PANEL columns of C stays in registers while k runs.
  *
- * Layout  k is cut into lengths of DEPTH; in each, panels of PANEL columns, line after line. Of the upper
- *         halves of floats (kern_bf16.h), word n of each pair of vectors holds column n of the first vector
- *         in its lower half and of the second in its upper half.
+ *     packed B [K, N]:  chunk k0 = 0  chunk k0 = DEPTH  ...                DEPTH lines of B, or the rest
+ *     chunk:            panel n0 = 0  panel n0 = PANEL  ...                PANEL columns; those after N are 0
+ *     panel:            B[k0][n0 .. n0 + PANEL - 1]  B[k0 + 1][n0 .. n0 + PANEL - 1]  ...
+ *
+ * A panel of bfloat16 (kern_bf16.h) has half the size: each pair of vectors is one vector of 32-bit words.
+ * Word n has column n of the first vector in its lower half and column n of the second in its upper half.
  */
 #ifndef KERN_KERN_GEMM_H
 #define KERN_KERN_GEMM_H
@@ -12,22 +15,23 @@
 #include "kern/kern_vector.h"
 
 enum {
-    DEPTH = 512,    /* so that a packed panel stays in the second-level cache */
-    NEAR = 1 << 15, /* numbers of A that do, 64 rows of DEPTH, while one panel after the other reads them */
-    /* of one row: a sum waits for its last addition, so it takes eight to keep the processor busy */
+    DEPTH = 512, /* a packed panel of this depth stays in the second-level cache */
+    /* numbers of A that stay there too, 64 rows of DEPTH, while panel after panel reads them */
+    NEAR = 1 << 15,
+    /* for one row: each addition waits for the last one, so eight sums keep the processor busy */
     PANELS_MOST = 8 / PANEL_VECTORS
 };
 
-/* With those that fill the last panel. */
+/* N rounded up to whole panels. */
 INLINE size_t panel_columns(int N) { return ((size_t)N + PANEL - 1) / PANEL * PANEL; }
 
 static size_t kern_float_size(int K, int N) { return panel_columns(N) * (size_t)K * sizeof(real); }
 
-/* Lines and columns of four by four numbers exchanged. */
+/* Transposes four by four numbers. */
 #if defined(HAVE_SHUFFLE) && !defined(REAL_DOUBLE)
 typedef real Four __attribute__((vector_size(4 * sizeof(real))));
 
-/* The lower or upper halves of two vectors, number by number in turn. */
+/* Interleaves the lower or upper halves of two vectors. */
 INLINE Four take_turns(Four a, Four b, bool upper) {
     return upper ? __builtin_shufflevector(a, b, 2, 6, 3, 7) : __builtin_shufflevector(a, b, 0, 4, 1, 5);
 }
@@ -48,7 +52,7 @@ INLINE void transpose_four(const real *from, size_t ldfrom, real *to, size_t ldt
 }
 #endif
 
-/* Lines of a panel of which `width` columns are there; the others are 0. */
+/* Packs lines of a panel that has `width` columns of B; the others are 0. */
 INLINE void pack_lines(int lines, int width, const real *b, size_t ldb, real *out) {
     for (int k = 0; k < lines; k++, b += ldb, out += PANEL)
         if (width >= PANEL) {
@@ -59,7 +63,7 @@ INLINE void pack_lines(int lines, int width, const real *b, size_t ldb, real *ou
         }
 }
 
-/* Columns first .. end - 1 of `depth` lines, a few lines at a time along which they are read. */
+/* Packs columns first .. end - 1 of `depth` lines, a few lines at a time, along the lines of B. */
 INLINE void pack_panels(int depth, int N, int first, int end, const real *b, real *out) {
     enum { LINES = 16 };
     for (int k = 0; k < depth; k += LINES, b += LINES * (size_t)N, out += LINES * PANEL)
@@ -103,12 +107,12 @@ INLINE void store_block(int rows, Vec sum[BLOCK_ROWS][PANEL_VECTORS], real *C, i
     for (int r = 0; r < rows; r++, C += ldc) store_row(sum[r], C, width, accumulate);
 }
 
-/* A row of C comes nearer while its sums are added up. */
+/* Prefetches a row of C while its sums are computed. */
 INLINE void fetch_for_sums(const real *c) {
     for (size_t j = 0; j < PANEL; j += 64 / sizeof *c) __builtin_prefetch(c + j, 1, 3);
 }
 
-/* A line of a panel. */
+/* Loads a line of a panel. */
 INLINE void load_line(bool halves, const real *line, Vec b[PANEL_VECTORS]) {
     for (int j = 0; j < PANEL_VECTORS; j += 2)
 #ifndef REAL_DOUBLE
@@ -122,9 +126,9 @@ INLINE void load_line(bool halves, const real *line, Vec b[PANEL_VECTORS]) {
     (void)halves;
 }
 
-/* Rows of C [.., width] (+)= A B from `first` on, of as many packed panels as `panels`; `ahead`: the panel
- * after the first is fetched meanwhile. These, `rows` and `halves` are constants at each call, so the sums
- * stay in registers. */
+/* C (+)= A B for `rows` rows from `first` on and `panels` panels; `width` columns of C are left. `ahead`:
+ * also prefetch the panel after the first. `rows`, `panels`, `ahead` and `halves` are constants at each call,
+ * so the sums stay in registers. */
 INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves, int K, const real *A,
                        size_t lda, const real *B, real *C, int ldc, int width, bool accumulate) {
     size_t line = (size_t)(halves ? PANEL / 2 : PANEL), panel = (size_t)K * line;
@@ -149,7 +153,8 @@ INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves,
         store_block(rows, sum[p], C + p * PANEL, ldc, width - p * PANEL, accumulate);
 }
 
-/* How many of M rows of A stay near: as even as can be, in whole blocks. */
+/* The number of rows of A that stay in the second-level cache: parts of M as equal as possible, in whole
+ * blocks. */
 INLINE int rows_nearby(int M, int K) {
     int depth = K < 1 ? 1 : K < DEPTH ? K : DEPTH, most = NEAR / depth / BLOCK_ROWS * BLOCK_ROWS;
     int parts = (M + most - 1) / most;
@@ -177,8 +182,8 @@ INLINE void gemm_panels(bool halves, int M, int N, int K, const real *A, size_t 
     }
 }
 
-/* gemm_block of one panel, for rows that lie anywhere: of A from k0 on, of C from n on. That one has no
- * pointer for each row, which makes large products some 3 % faster. */
+/* gemm_block of one panel for rows at any addresses, of A from k0 on, of C from n on. gemm_block needs no
+ * pointer per row, which makes large products some 3 % faster. */
 INLINE void scattered_block(int rows, int first, bool ahead, int K, const GemmRow *at, int k0, const real *B,
                             int n, int width, bool accumulate) {
     const real *a[BLOCK_ROWS];
@@ -226,10 +231,10 @@ static void kern_float_multiply(int M, int N, int K, const real *A, int lda, con
 /* ---- weight gradients ---- */
 
 enum {
-    OUTER_COLUMNS = 256, /* of B, and OUTER_DEPTH rows of it, are gathered at a time ... */
+    OUTER_COLUMNS = 256, /* of B, in OUTER_DEPTH rows, are gathered at a time ... */
     OUTER_DEPTH = 256,
-    OUTER_ROWS = 16 * BLOCK_ROWS,             /* ... and so many columns of A, which are rows of C, ... */
-    OUTER_COPIES = OUTER_COLUMNS / PANEL > 4, /* ... unless each number is wanted too few times for that */
+    OUTER_ROWS = 16 * BLOCK_ROWS,             /* ... and OUTER_ROWS columns of A, which are rows of C, ... */
+    OUTER_COPIES = OUTER_COLUMNS / PANEL > 4, /* ... unless each number is read too rarely to be worth it */
     OUTER_SCRATCH = OUTER_DEPTH * (OUTER_COLUMNS + OUTER_ROWS) * (int)sizeof(real)
 };
 
@@ -237,12 +242,12 @@ INLINE void copy_lines(int lines, int width, const real *from, size_t ldfrom, re
     for (int i = 0; i < lines; i++, from += ldfrom, to += ldto) memcpy(to, from, (size_t)width * sizeof *to);
 }
 
-/* Rows that lie anywhere, which no processor foresees, come nearer. */
+/* Prefetches rows at any addresses, which a processor cannot predict. */
 INLINE void fetch_rows(int depth, int M, const real *const *A, size_t a0) {
     for (int r = 0; r < depth; r++) fetch(A[r] + a0, (size_t)M * sizeof **A);
 }
 
-/* Columns n0 .. n0 + columns - 1 as panels. */
+/* Copies columns n0 .. n0 + columns - 1 into panels. */
 INLINE void gather_panels(int depth, int columns, const real *const *B, size_t n0, real *panels) {
     enum { AHEAD = 3 };
     for (int r = 0; r < depth; r++) {

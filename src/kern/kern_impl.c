@@ -1,4 +1,4 @@
-/* kern_impl.c - the inner loops of kern.h, written once with vectors of whatever width the flags allow. */
+/* kern_impl.c - the inner loops of kern.h, written once for vectors of any width. */
 #include <math.h>
 #include <string.h>
 #include "kern/kern.h"
@@ -31,9 +31,10 @@ _Static_assert((int)BF16_SCRATCH <= (int)KERN_SCRATCH, "one working memory serve
 #ifndef REAL_DOUBLE
 _Static_assert((int)OUTER_SCRATCH <= (int)KERN_SCRATCH, "one working memory serves all");
 #endif
-_Static_assert(KERN_SCRATCH >= KERN_SCRATCH_MIN * (int)sizeof(real), "what autograd/matmul.c gathers");
+_Static_assert(KERN_SCRATCH >= KERN_SCRATCH_MIN * (int)sizeof(real),
+               "room for the rows that autograd/matmul.c gathers");
 
-/* What not every set has. */
+/* Kernels that not every instruction set has. */
 #if defined(__AVX2__) && !defined(REAL_DOUBLE)
 #define FLOAT_OUTER kern_float_outer
 #else

@@ -1,23 +1,23 @@
 /* kern_int8.h - products of 8-bit integers. For kern_impl.c alone.
  *
- * Each column of the weight and each row of the other operand is scaled so that its greatest number is 127,
- * then rounded. Sums of products of integers are exact, so the result is the same on every processor but for
- * the last multiplication by the two scales.
+ * Each column of the weight and each row of the other operand is scaled so that its greatest absolute value
+ * is 127, then rounded. Sums of integer products are exact, so the result is the same on every processor,
+ * except for the last multiplication by the two scales.
  *
- * One instruction multiplies words of 32 bits and adds up what each lane gives: four products of bytes or, on
- * vector units without such an instruction, two of 16 bits (INT8_TERMS). There B is kept as bytes all the
- * same and widened when it is loaded, once for several rows. Products of bytes that are added up in 16 bits
- * (vpmaddubsw) would saturate, or leave the rows seven bits.
+ * One instruction multiplies words of 32 bits and adds up the INT8_TERMS products in each lane: four products
+ * of bytes or, on vector units without such an instruction, two products of 16 bits. In the second case B is
+ * still stored as bytes; they are widened when they are loaded, once for several rows. An instruction that
+ * adds up products of bytes in 16 bits (vpmaddubsw) would saturate, or leave seven bits to the rows.
  *
- *     packed B:   scales [N']  sums [N']  stripe 0  stripe 1 ...    N' = N rounded up to whole stripes
- *     stripe:     block 0 (all its tiles side by side)  block 1 ...  along K
- *     tile:       16 lines, one word for each of its columns; word (j, n) of a block with lines k0 ..
- *                     INT8_TERMS 4:  B[k0+j][n]  B[k0+j+16][n]  B[k0+j+32][n]  B[k0+j+48][n]
- *                     INT8_TERMS 2:  B[k0+j][n]  B[k0+j+16][n]
+ *     packed B [K, N]:  scales [N']  sums [N']  stripe 0  stripe 1  ...    N': N rounded up to whole stripes
+ *     stripe:           block 0  block 1  ...                              INT8_STRIPE columns
+ *     block:            tile 0 (tile 1)                                    INT8_BLOCK lines of B, from k0 on
+ *     tile:             line 0  line 1  ...  line 15                       INT8_COLUMNS columns, from n0 on
+ *     line l:           word 0  word 1  ...                                INT8_TERMS bytes per column
+ *     word j:           B[k0 + l][n0 + j]  B[k0 + l + 16][n0 + j]  (B[k0 + l + 32][n0 + j]  ...)
  *
- * Layout  scales and sums of the columns, then stripes of columns; in each, blocks of lines of B as tiles
- *         side by side: 16 lines of words, one for each column. Number i of a word of line j is line j + 16 i
- *         of the block, for both operands. Words of B are INT8_TERMS bytes long, those of A 32 bits.
+ * Rows of A are rounded to words in the same order: word l of a block is A[m][k0 + l], A[m][k0 + l + 16], ...
+ * Words of A have 32 bits.
  */
 #ifndef KERN_KERN_INT8_H
 #define KERN_KERN_INT8_H
@@ -29,21 +29,21 @@
 #ifdef TILE_UNITS
 enum { INT8_TERMS = 4, INT8_BIAS = 0, INT8_TILES = 2, INT8_ROWS = 16 };
 #elif defined(__AVX512VNNI__)
-/* The instruction wants one operand without sign: a + 128 is used, and 128 times the column's sum taken off
- * at the end. */
+/* One operand of the instruction is unsigned: it gets a + 128, and int8_finish subtracts 128 times the sum of
+ * the column. */
 enum { INT8_TERMS = 4, INT8_BIAS = 128, INT8_TILES = 1, INT8_ROWS = 1 };
 #else
 enum { INT8_TERMS = 2, INT8_BIAS = 0, INT8_TILES = 1, INT8_ROWS = 1 };
 #endif
 
 enum {
-    INT8_LINES = 16,                         /* of a tile */
-    INT8_BLOCK = INT8_LINES * INT8_TERMS,    /* lines of B in a block */
-    INT8_STRIPE = 2 * LANES,                 /* columns of the tiles side by side */
-    INT8_COLUMNS = INT8_STRIPE / INT8_TILES, /* of a tile */
-    INT8_TILE = INT8_BLOCK * INT8_COLUMNS,   /* bytes of a tile of B */
-    INT8_GROUP = INT8_ROWS * INT8_LINES,     /* words of a block of the rows of A that lie together */
-    INT8_WORDS = 16 * (KERN_INT8_MAX_K / INT8_TERMS), /* of rounded rows; so many numbers fit 32-bit sums */
+    INT8_LINES = 16,                                  /* of a tile */
+    INT8_BLOCK = INT8_LINES * INT8_TERMS,             /* lines of B in a block */
+    INT8_STRIPE = 2 * LANES,                          /* columns of a stripe */
+    INT8_COLUMNS = INT8_STRIPE / INT8_TILES,          /* of a tile */
+    INT8_TILE = INT8_BLOCK * INT8_COLUMNS,            /* bytes of a tile of B */
+    INT8_GROUP = INT8_ROWS * INT8_LINES,              /* words of a block of INT8_ROWS rows of A */
+    INT8_WORDS = 16 * (KERN_INT8_MAX_K / INT8_TERMS), /* of rounded rows: 16 of the longest */
     INT8_SCRATCH = INT8_WORDS * (int)sizeof(int32_t)
 };
 
@@ -54,7 +54,7 @@ static size_t kern_int8_size(int K, int N) {
     return int8_columns(N) * (sizeof(real) + sizeof(int32_t) + int8_blocks(K) * INT8_BLOCK);
 }
 
-/* A line of the tiles of some columns at a time. */
+/* Packs tile after tile; in a tile, line after line of B. */
 static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bool transposed, void *packed) {
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
     size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
@@ -78,14 +78,14 @@ static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bo
     }
 }
 
-/* Adding 1.5 * 2^23 rounds to an integer, which the float's lowest bits then are. */
+/* Adding 1.5 * 2^23 rounds a float to an integer, in the lowest bits of the sum. */
 #define ROUNDER 12582912.0f
 
-/* A row of A as words, block after block, each INT8_GROUP words after the one before; returns what one unit
- * is worth. */
+/* Rounds a row of A to words, block after block; blocks are INT8_GROUP words apart. Returns the row's
+ * scale. */
 INLINE real int8_row(int K, const real *a, int32_t *out) {
     enum { BITS = 32 / INT8_TERMS };
-    IntVec most = {0}; /* floats without sign are in the order of their bits; a NaN is above all others */
+    IntVec most = {0}; /* without sign, floats have the order of their bits; NaN is greatest */
     FOR_VECTORS((size_t)K, { most = greater_words(most, (IntVec)LOAD(a) & 0x7FFFFFFF); });
     int32_t bits = 0;
     for (int i = 0; i < LANES; i++) bits = most[i] > bits ? most[i] : bits;
@@ -106,7 +106,7 @@ INLINE real int8_row(int K, const real *a, int32_t *out) {
     return greatest / 127;
 }
 
-/* A stripe: where its columns' scales and sums and its first tile are, and how wide it is. */
+/* A stripe of packed B; `width` is its number of columns in B. */
 typedef struct {
     const real *scales;
     const int32_t *column_sums;
@@ -114,7 +114,7 @@ typedef struct {
     int width;
 } Int8Stripe;
 
-/* LANES numbers of a row of C, from `column` on, from the sums of their products. */
+/* Writes LANES numbers of a row of C, from `column` on: the sums of products times both scales. */
 INLINE void int8_finish(IntVec sum, const Int8Stripe *b, int column, real unit, real *C, bool accumulate) {
     if (column >= b->width) return;
     size_t left = (size_t)(b->width - column);
@@ -131,7 +131,7 @@ INLINE void int8_finish(IntVec sum, const Int8Stripe *b, int column, real unit, 
         store_some(c, y, left);
 }
 
-/* ---- a stripe of C from rows that are words, and what their units are worth ---- */
+/* ---- a stripe of C from rows of words and their scales, `units` ---- */
 
 #ifdef TILE_UNITS
 
@@ -164,7 +164,7 @@ static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Str
 
 #else
 
-/* The words of LANES columns as they are multiplied, and sum + the products of each. */
+/* Loads the words of LANES columns; adds their products to `sum`. */
 #if defined(__AVX512VNNI__)
 typedef IntVec Int8Words;
 INLINE Int8Words int8_load(const int8_t *b) {
@@ -183,7 +183,8 @@ INLINE IntVec int8_dot(IntVec sum, int32_t a, Int8Words b) {
 }
 #endif
 
-/* `rows` from `first` on; `ahead`: the next stripe is fetched meanwhile. Both are constants at each call. */
+/* `rows` rows from `first` on. `ahead`: also prefetch the next stripe. `rows` and `ahead` are constants at
+ * each call. */
 INLINE void int8_block(int rows, int first, bool ahead, size_t blocks, const int32_t *a, const Int8Stripe *b,
                        const real *units, real *C, size_t ldc, bool accumulate) {
     enum { LINE = INT8_STRIPE * INT8_TERMS };

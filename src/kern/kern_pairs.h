@@ -1,5 +1,5 @@
-/* kern_pairs.h - two bfloat16 numbers in a word, as instructions multiply them. For kern_impl.c alone, where
- * vectors have 64 bytes.
+/* kern_pairs.h - pairs of bfloat16 in 32-bit words, for instructions that multiply pairs. For kern_impl.c
+ * alone, if vectors have 64 bytes.
  *
  * bfloat16 is the upper half of a float.
  */
@@ -11,15 +11,15 @@
 
 typedef uint32_t Word;
 
-/* The nearest bfloat16 is the upper half of each lane; the lower one is not cleared. */
+/* The upper half of each lane becomes the nearest bfloat16; the lower half is not cleared. */
 INLINE IntVec rounded_halves(Vec x) { return (IntVec)x + 0x8000; }
 
-/* The upper halves of two vectors, lane by lane; those of `low` become the lower half of a word. */
+/* Words of the upper halves of two vectors; `low` is in the lower half of each word. */
 INLINE IntVec join_halves(IntVec low, IntVec high) {
     return (IntVec)_mm512_srli_epi32((__m512i)low, 16) | (high & (int32_t)0xFFFF0000);
 }
 
-/* Lines and columns of 16 by 16 words exchanged, in place. */
+/* Transposes 16 by 16 words in place. */
 static void transpose_words(Word *words) {
     enum { SIDE = 16 };
     __m512i a[SIDE], b[SIDE];

@@ -1,4 +1,4 @@
-/* kern_pointwise.h - numbers taken one by one: sums, products, nonlinearities. For kern_impl.c alone.
+/* kern_pointwise.h - elementwise sums, products and nonlinearities. For kern_impl.c alone.
  */
 #ifndef KERN_KERN_POINTWISE_H
 #define KERN_KERN_POINTWISE_H
@@ -9,7 +9,7 @@ static void kern_tanh(size_t n, const real *x, real *y) { FOR_VECTORS(n, STORE(y
 static void kern_tanh_backward(size_t n, const real *y, const real *dy, real *dx) {
     FOR_VECTORS(n, Vec t = LOAD(y); STORE(dx, LOAD(dx) + LOAD(dy) * (splat(1) - t * t)););
 }
-/* The negative numbers are cleared, so that NaN stays NaN. */
+/* Clears negative numbers, so NaN stays NaN. */
 static void kern_relu(size_t n, const real *x, real *y) {
     FOR_VECTORS(n, Vec v = LOAD(x); STORE(y, (Vec)((IntVec)v & ~(IntVec)(v < splat(0)))););
 }

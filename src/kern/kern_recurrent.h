@@ -21,7 +21,7 @@ static void kern_gru_forward(int rows, int H, const real *gx, const real *gh, co
     }
 }
 
-/* A gradient that is added to, or set. */
+/* Sets a gradient, or adds to it. */
 #define BEGIN(set, p, v) STORE(p, (set) ? (v) : LOAD(p) + (v))
 
 static void kern_gru_backward(int rows, int H, const real *gh, const real *h, const real *saved,
@@ -59,7 +59,7 @@ static void kern_lstm_forward(int rows, int H, const real *gx, const real *gh, c
     }
 }
 
-/* One row; the gradients that are not wanted are NULL. */
+/* One row; a gradient may be NULL. */
 static void lstm_row_backward(size_t n, const real *c, const real *next, const real *saved, const real *dout,
                               const real *dnext, GateGradients gates, real *dc) {
     real *dgx = gates.gx, *dgh = gates.gh;

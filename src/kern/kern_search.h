@@ -1,11 +1,11 @@
-/* kern_search.h - what a search asks of a row of scores. For kern_impl.c alone.
+/* kern_search.h - block maxima and log-sum-exp of a row of scores. For kern_impl.c alone.
  */
 #ifndef KERN_KERN_SEARCH_H
 #define KERN_KERN_SEARCH_H
 
 #include "kern/kern_softmax.h"
 
-/* The greater of each lane; b where one of them is not a number. */
+/* The greater of each lane; b if one of them is NaN. */
 INLINE Vec greater(Vec a, Vec b) { return choose(a > b, a, b); }
 
 /* Lane s of the result is the greatest lane of x[s], as in sum_each. */
@@ -23,8 +23,7 @@ static real kern_block_maxima(size_t n, const real *x, real *maxima) {
     enum { BLOCK = KERN_MAXIMA_BLOCK };
     const Vec nothing = splat((real)-INFINITY);
     real greatest = (real)-INFINITY;
-    /* As many blocks at a time as a vector has lanes: their maxima are brought together without leaving the
-     * vectors. */
+    /* LANES blocks at a time: their maxima are reduced within vectors. */
     for (; n >= BLOCK * LANES; n -= BLOCK * LANES, maxima += LANES) {
         Vec best[LANES];
         for (int b = 0; b < LANES; b++) {
@@ -49,7 +48,7 @@ static real kern_block_maxima(size_t n, const real *x, real *maxima) {
     return greatest;
 }
 
-/* Of kern_softmax's sum, so that both give the same bits. */
+/* The same sum as kern_softmax, so both give the same bits. */
 static real kern_log_sum_exp(size_t n, const real *x, real max) {
     return max + (real)log((double)exp_shifted(n, x, max, NULL));
 }

@@ -18,8 +18,8 @@ INLINE real max_of(size_t n, const real *x) {
     return max;
 }
 
-/* The sum of exp(x - max), which are written to `out` unless it is NULL; it may be x. Absent lanes of the
- * tail are left out of the sum. */
+/* Returns the sum of exp(x - max), and writes the terms to `out`, which may be x, unless it is NULL. The sum
+ * has no unused lanes of the tail. */
 INLINE real exp_shifted(size_t n, const real *x, real max, real *out) {
     Vec sum = {0};
     real tail = 0;
@@ -52,7 +52,7 @@ static void kern_softmax_backward(size_t n, const real *y, const real *dy, real 
 
 static double kern_cross_entropy(size_t n, real *logits, int target, real smoothing, real scale,
                                  double *nll) {
-    real wanted = logits[target];
+    real target_logit = logits[target];
     double mean = 0;
     if (smoothing > 0) {
         Vec sum = {0};
@@ -65,8 +65,8 @@ static double kern_cross_entropy(size_t n, real *logits, int target, real smooth
     Vec factor = splat(scale / sum), shift = splat(scale * smoothing / (real)n);
     FOR_VECTORS(n, STORE(logits, LOAD(logits) * factor - shift););
     logits[target] -= scale * (1 - smoothing);
-    *nll = lse - (double)wanted;
-    return (1 - (double)smoothing) * (lse - (double)wanted) + (double)smoothing * (lse - mean);
+    *nll = lse - (double)target_logit;
+    return (1 - (double)smoothing) * (lse - (double)target_logit) + (double)smoothing * (lse - mean);
 }
 
 #endif

@@ -12,8 +12,15 @@
  * "Leveraging the bfloat16 artificial intelligence datatype for higher-precision computations"). Sums run
  * over k in the same order for every row.
  *
- * Layout  32 bits of a tile hold numbers k and k + 16 of a block of 32: both operands use that order, so
- *         their sum is the same and no number has to change its lane
+ *     packed B [K, N]:  chunk  chunk  ...          CHUNK_DEPTH lines of B, or the rest
+ *     chunk:            stripe 0  stripe 1  ...    STRIPE columns
+ *     stripe:           block 0  block 1  ...      TILE_DEPTH lines of B, from k0 on
+ *     block:            part 0 (part 1  part 2)    a bfloat16 of each number; bf16 has one part only
+ *     part:             tile 0  tile 1             16 columns each, from n0 on
+ *     line l of a tile: B[k0 + l][n0] B[k0 + l + 16][n0]  B[k0 + l][n0 + 1] B[k0 + l + 16][n0 + 1]  ...
+ *
+ * A word of 32 bits has numbers k and k + 16 of a block. Both operands use this order, so the sum is the
+ * same, and no number has to change its lane.
  */
 #ifndef KERN_KERN_TILES_H
 #define KERN_KERN_TILES_H
@@ -27,16 +34,16 @@ enum {
     TILE_DEPTH = 32,          /* numbers of k in a tile */
     PARTS = 3,                /* of a float */
     TILE_WORDS = TILE * TILE, /* 32-bit words of a tile */
-    STRIPE = 2 * TILE,        /* rows or columns that one inner loop handles: 2 x 2 tiles of sums */
-    STEP = 2 * TILE_WORDS,    /* of one part of 32 rows or columns and 32 numbers of k */
-    CHUNK_DEPTH = 512,        /* k is cut into such lengths */
+    STRIPE = 2 * TILE,        /* rows or columns of one inner loop: 2 x 2 tiles of sums */
+    STEP = 2 * TILE_WORDS,    /* words of one part of a block */
+    CHUNK_DEPTH = 512,        /* lines of B in a chunk */
     ROWS = 256,               /* rows of the left matrix that are split at a time */
-    /* words of the right matrix that they are multiplied with before the next: 384 KB, for the second-level
-     * cache */
+    /* words of the right matrix that these rows are multiplied with before the next rows: 384 KB, for the
+     * second-level cache */
     CHUNK_WORDS = 384 * 1024 / 4
 };
 
-/* ---- which registers are what ---- */
+/* ---- the configuration of the tile registers ---- */
 
 typedef struct {
     uint8_t palette, start, reserved[14];
@@ -51,17 +58,17 @@ INLINE void tiles_begin(void) {
 }
 INLINE void tiles_end(void) { _tile_release(); }
 
-/* ---- cutting floats into parts ---- */
+/* ---- floats as sums of bfloat16 parts ---- */
 
-/* The upper half of each word is the bfloat16 nearest to x; *x keeps the rest. */
+/* Returns the bfloat16 nearest to x in the upper half of each word; *x becomes the rest. */
 INLINE IntVec cut(Vec *x) {
     IntVec part = rounded_halves(*x) & (int32_t)0xFFFF0000;
     *x -= (Vec)part;
     return part;
 }
 
-/* Words of (low, high) for each part, whose tiles are STEP words apart. What two parts leave of a float has
- * no more than 8 bits; it is not rounded, so that a NaN stays one. */
+/* Writes words of (low, high) for each part; the tiles of two parts are STEP words apart. The rest of a float
+ * after two parts has at most 8 bits. It is not rounded, so that a NaN stays a NaN. */
 INLINE void split(Vec low, Vec high, int parts, Word *out) {
     for (int part = 0; part < parts; part++, out += STEP) {
         IntVec l = part < PARTS - 1 ? cut(&low) : (IntVec)low,
@@ -73,14 +80,14 @@ INLINE void split(Vec low, Vec high, int parts, Word *out) {
 
 /* ---- operands as tiles ---- */
 
-/* Rows of A and columns of B are kept alike, as [stripe of 32][block of 32 numbers k][part][half of the
- * stripe], a tile each: of A a line for each row, of B one for each two numbers k. */
+/* Rows of A are tiles in the same order as columns of B: [stripe][block][part][half of the stripe]. A tile of
+ * A has a line for each row, a tile of B a line for each two numbers k. */
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 INLINE size_t blocks_of(int depth) { return ((size_t)depth + TILE_DEPTH - 1) / TILE_DEPTH; }
 INLINE size_t stripe_words(int depth, int parts) { return blocks_of(depth) * (size_t)parts * STEP; }
 
-/* Lines of a matrix from number `column` on: they lie `stride` numbers apart or, where `at` or `rows` is not
- * NULL, anywhere. */
+/* Lines of a matrix, from number `column` on. They are `stride` numbers apart, unless `at` or `rows` has the
+ * address of each. */
 typedef struct {
     const real *first;
     size_t stride;
@@ -114,8 +121,8 @@ INLINE void split_across(Lines lines, int i, int count, int k, int depth, int pa
     }
 }
 
-/* `count` rows of A or columns of B. Each is a line of the matrix, if `along`, or a column of it. Where a
- * last stripe has no second half, that is zero for columns; for rows nobody reads it. */
+/* Splits `count` rows of A or columns of B. Each is a line of the matrix, if `along`, or a column. If the
+ * last stripe has no second half, that half is zero for columns; for rows it is not read. */
 INLINE void split_operand(bool rows, bool along, Lines lines, int count, int depth, int parts, Word *out) {
     size_t stripe = stripe_words(depth, parts), block = (size_t)parts * STEP;
     int halves = (count + TILE - 1) / TILE + (rows ? 0 : (count + TILE - 1) / TILE % 2);
@@ -134,7 +141,7 @@ INLINE void split_operand(bool rows, bool along, Lines lines, int count, int dep
 
 /* ---- 2 x 2 tiles of sums ---- */
 
-/* No more than 16 rows of C: where they begin, and how many bytes lie between two; 0 where that differs. */
+/* At most 16 rows of C: their addresses, and the bytes from one to the next, or 0 if the distances differ. */
 typedef struct {
     int rows;
     size_t stride;
@@ -155,7 +162,7 @@ INLINE TileRows tile_rows(int rows, const GemmRow *row) {
     return c;
 }
 
-/* Where a tile of C is: in C itself or, at an edge and where rows lie anywhere, in a copy. */
+/* A tile of C: in C itself or, at an edge or for rows at any addresses, in a copy. */
 typedef struct {
     real *at;
     size_t stride; /* bytes */
@@ -175,8 +182,7 @@ INLINE void sums_close(Sums sums, const TileRows *c, int n, int columns, const r
             store_some(c->at[r] + n, load(copy + r * TILE), (size_t)columns);
 }
 
-/* Registers: sums 0-3, A 4 and 5, B 6 and 7. With no more than 16 rows the second half of each is not
- * used. */
+/* Registers: sums 0-3, A 4 and 5, B 6 and 7. With at most 16 rows, registers 2, 3 and 5 are not used. */
 #define LOAD_A(part)                                                                                         \
     do {                                                                                                     \
         _tile_loadd(4, a + (part)*STEP, 64);                                                                 \
@@ -187,7 +193,7 @@ INLINE void sums_close(Sums sums, const TileRows *c, int n, int columns, const r
         _tile_loadd(6, b + (part)*STEP, 64);                                                                 \
         _tile_loadd(7, b + (part)*STEP + TILE_WORDS, 64);                                                    \
     } while (0)
-/* A sixth of what the next blocks are: fetching them from farther caches takes as long as several
+/* Prefetches a sixth of the next blocks: loading them from farther caches takes as long as several
  * products. */
 #define FETCH(sixth)                                                                                         \
     for (int line = (sixth)*TILE / 2; line < ((sixth) + 1) * TILE / 2; line++) {                             \
@@ -206,7 +212,8 @@ INLINE void sums_close(Sums sums, const TileRows *c, int n, int columns, const r
         }                                                                                                    \
     } while (0)
 
-/* C (+)= A B, of a stripe each: rows c[0] and, if `both`, c[1], columns n .. n + 31 of the `width` of C. */
+/* C (+)= A B of one stripe of each: rows c[0] and, if `both`, c[1], columns n .. n + 31 of the `width` of
+ * C. */
 INLINE void multiply_stripes(int blocks, const Word *a, const Word *b, int parts, bool both,
                              const TileRows *c, int n, int width, bool accumulate) {
     real copy[4][TILE_WORDS] __attribute__((aligned(64)));
@@ -263,8 +270,8 @@ INLINE void multiply_stripes(int blocks, const Word *a, const Word *b, int parts
         sums_close(sums[i], &c[i / 2], n + i % 2 * TILE, width - n - i % 2 * TILE, copy[i]);
 }
 
-/* A stripe of rows, if there are so many, and columns n .. end - 1 of the `width` of C; `b` is B's stripe of
- * column n. */
+/* At most a stripe of rows, and columns n .. end - 1 of the `width` columns of C; `b` is B's stripe of column
+ * n. */
 INLINE void multiply_columns(int rows, int blocks, const Word *a, const Word *b, int parts, const TileRows *c,
                              int n, int end, int width, bool accumulate) {
     for (; n < end; n += STRIPE, b += (size_t)(blocks * parts) * STEP)
@@ -295,7 +302,7 @@ INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int first, 
     }
 }
 
-/* C (+)= A B for at most ROWS rows of A and C that lie anywhere. */
+/* C (+)= A B for at most ROWS rows of A and C at any addresses. */
 INLINE void tiles_multiply_some(int M, int N, int K, const GemmRow *rows, const Word *packed, int parts,
                                 bool accumulate, Word *left) {
     TileRows c[ROWS / TILE];
@@ -408,7 +415,7 @@ static void kern_bf16_outer(int M, int N, int R, const real *const *A, size_t a0
     tiles_outer(M, N, R, A, a0, B, b0, 1, C, (size_t)ldc, scratch);
 }
 
-/* Weight gradients want more than products with packed weights. */
+/* Weight gradients need more scratch memory than products with packed weights. */
 enum { TILES_SCRATCH = OUTER_WORDS * (int)sizeof(Word) };
 _Static_assert((int)ROWS *CHUNK_DEPTH / 2 * PARTS <= (int)OUTER_WORDS, "one working memory serves both");
 

@@ -35,7 +35,8 @@ static void kern_adam(size_t n, real *p, const real *g, real *m, real *v, real *
 }
 
 /* A 32-bit mixing function (two multiply-xorshift rounds, constants of Wellons' "lowbias32") of the position,
- * keyed from both halves of the 64-bit key: cheap enough to vectorise and plenty for a Bernoulli mask. */
+ * keyed from both halves of the 64-bit key: cheap enough to vectorise, and good enough for a Bernoulli
+ * mask. */
 static void kern_dropout_mask(size_t n, uint64_t key, uint32_t row, double p, real *mask) {
     uint32_t threshold = (uint32_t)(p * 4294967296.0), k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
     uint32_t base = row * 0x9E3779B9u ^ k0;

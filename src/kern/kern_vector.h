@@ -23,7 +23,7 @@
 #define PANEL_VECTORS 2 /* 6 x 2 accumulators of 16 registers */
 #elif defined(__aarch64__)
 #define VECTOR_BYTES  16
-#define PANEL_VECTORS 4 /* as with AVX-512 */
+#define PANEL_VECTORS 4 /* 6 x 4 accumulators of 32 registers */
 #else
 #define VECTOR_BYTES  16
 #define PANEL_VECTORS 2
@@ -32,7 +32,7 @@
 #define PANEL      (LANES * PANEL_VECTORS)
 #define BLOCK_ROWS 6
 
-/* Tile units, by gcc's names and by those that clang had before it took them over. */
+/* Tile units: the macros of gcc, and those of older releases of clang. */
 #if (defined(__AMX_BF16__) && defined(__AMX_INT8__)) || (defined(__AMXBF16__) && defined(__AMXINT8__))
 #define TILE_UNITS
 #endif
@@ -54,15 +54,15 @@ INLINE Vec load(const real *p) {
     return v;
 }
 INLINE void store(real *p, Vec v) { memcpy(p, &v, sizeof v); }
-/* What each instruction set has an instruction for, and the compiler does not find.
- * load_some, store_some: the first n < LANES numbers; the other lanes are 0. A copy of unknown length is a
- * call that costs more than all the rest.
- * multiply_add: a b + c, rounded alike wherever it stands. What is left to the compiler is fused here and not
- * there, as what stands between product and sum will have it (the address sanitizer's checks do); without an
- * instruction of its own (doubles) nothing stands between them, since both are computed after all reading.
- * greater_words: by comparison and choice the chain of a maximum is three times as long.
- * widen: so many bytes. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1], where all pairs of a are
- * alike. */
+/* Instructions that the compiler does not find by itself.
+ * load_some, store_some: the first n < LANES numbers; the other lanes are 0. A memcpy of unknown length would
+ * be a call that costs more than the rest of the loop.
+ * multiply_add: a b + c with one rounding everywhere. The compiler fuses a product and a sum in some places
+ * and not in others: code between them, such as checks of the address sanitizer, decides. Doubles have no
+ * instruction here, but there is no code between product and sum, because both follow all loads.
+ * greater_words: a comparison and a choice would make the chain of a maximum three times as long.
+ * widen: LANES * 2 bytes to 16 bits each. add_products: sum + a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1]; all
+ * pairs of a are equal. */
 #if VECTOR_BYTES == 64 && !defined(REAL_DOUBLE)
 INLINE Vec load_some(const real *p, size_t n) {
     return (Vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
@@ -136,7 +136,7 @@ INLINE IntVec add_products(IntVec sum, ShortVec a, ShortVec b) {
 #endif
 #endif
 #endif
-/* No more than n numbers, of which there may be none; the other lanes are 0. */
+/* At most n numbers, perhaps none; the other lanes are 0. */
 INLINE Vec load_upto(const real *p, int n) {
     return n >= LANES ? load(p) : n > 0 ? load_some(p, (size_t)n) : (Vec){0};
 }
@@ -154,9 +154,9 @@ INLINE real sum_lanes(Vec v) {
     return s;
 }
 
-/* What sum_each does LANES - 1 times, with `left` vectors left: `even` and `odd` shall be brought together,
- * lane by lane, to what remains of a and b. Neighbours come together, first within 128 bits, which takes one
- * instruction, then these. */
+/* A step of sum_each and greatest_each, which take LANES - 1 of them. It rearranges the lanes of a and b into
+ * *even and *odd, so that one operation on these combines neighbouring lanes: first lanes within 128 bits,
+ * which takes one instruction, then groups of 128 bits. `left`: number of vectors that are left. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define HAVE_SHUFFLE
@@ -215,7 +215,7 @@ INLINE Vec sum_each(Vec x[LANES]) {
 /* ---- exp, tanh, sigmoid ---- */
 
 #ifdef REAL_DOUBLE
-/* The reference arithmetic: exactness matters, speed does not. */
+/* The reference arithmetic: accuracy matters, speed does not. */
 INLINE Vec vexp(Vec x) {
     for (int i = 0; i < LANES; i++) x[i] = exp(x[i]);
     return x;
@@ -225,8 +225,8 @@ INLINE Vec vtanh(Vec x) {
     return x;
 }
 #else
-/* 2^n * p(r) with x = n ln 2 + r and |r| <= ln 2 / 2; p is the Taylor series to degree 7. Rounding to n is
- * done by adding 1.5 * 2^23, after which the low bits of the sum are n. */
+/* 2^n * p(r) with x = n ln 2 + r and |r| <= ln 2 / 2; p is the Taylor series to degree 7. Adding 1.5 * 2^23
+ * rounds to n, in the low bits of the sum. */
 INLINE Vec vexp(Vec x) {
     x = choose(x > splat(88.0f), splat(88.0f), x);
     x = choose(x < splat(-87.0f), splat(-87.0f), x);
@@ -245,7 +245,7 @@ INLINE Vec vexp(Vec x) {
     return (Vec)((IntVec)p + (((IntVec)shifted) << 23));
 }
 
-/* 1 - 2 / (exp(2x) + 1), which loses digits near 0; there the Taylor series is used. */
+/* 1 - 2 / (exp(2x) + 1); near 0, where that loses digits, the Taylor series. */
 INLINE Vec vtanh(Vec x) {
     Vec far = splat(1.0f) - splat(2.0f) / (vexp(x + x) + splat(1.0f));
     Vec s = x * x;
@@ -259,7 +259,7 @@ INLINE Vec vtanh(Vec x) {
 
 INLINE Vec vsigmoid(Vec x) { return splat(1) / (splat(1) + vexp(-x)); }
 
-/* Run `body` over n numbers, a vector at a time; the tail goes through LOAD and STORE of `left` numbers. */
+/* Runs `body` over n numbers, a vector at a time; for the tail, LOAD and STORE take `left` numbers. */
 #define FOR_VECTORS(n, body)                                                                                 \
     do {                                                                                                     \
         size_t i = 0;                                                                                        \
@@ -278,23 +278,23 @@ INLINE Vec vsigmoid(Vec x) { return splat(1) / (splat(1) + vexp(-x)); }
 #define LOAD(p)     (whole ? load((p) + i) : load_some((p) + i, left))
 #define STORE(p, v) (whole ? store((p) + i, (v)) : store_some((p) + i, (v), left))
 
-/* Before an inner loop: its overhead once for four turns. */
+/* For an inner loop: one loop overhead for four iterations. */
 #define UNROLLED _Pragma("GCC unroll 4")
 
-/* So many bytes will be read soon: into the second-level cache. */
+/* Prefetches bytes into the second-level cache. */
 INLINE void fetch(const void *from, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)from + i, 0, 2);
 }
 
-/* Call body(rows, first, ...) until `count` rows are done, in as few blocks of at most BLOCK_ROWS rows as can
- * be, and as even as can be. `rows` is a constant at each call. */
+/* Calls body(rows, first, ...) for blocks of `count` rows: as few blocks of at most BLOCK_ROWS rows as
+ * possible, of sizes as equal as possible. `rows` is a constant at each call. */
 INLINE int rows_of_block(int left) {
     int blocks = (left + BLOCK_ROWS - 1) / BLOCK_ROWS;
     return blocks > 0 ? (left + blocks - 1) / blocks : 0;
 }
 #define FOR_ROWS(count, ...) FOR_ROWS_BETWEEN(0, count, __VA_ARGS__)
-/* body(rows, first, ahead, ...): `ahead`, a constant too, is true for the first block, which may fetch what
- * comes next. */
+/* body(rows, first, ahead, ...): `ahead`, a constant too, is true for the first block, which may prefetch the
+ * next panel. */
 #define FOR_ROWS_AHEAD(count, body, ...)                                                                     \
     {                                                                                                        \
         int head = rows_of_block(count);                                                                     \

@@ -1,9 +1,8 @@
-/* tensor.h - a matrix somewhere in memory, and where its gradient goes.
+/* tensor.h - a matrix and its gradient.
  *
- * Shapes  data [rows, columns], row-major, no gap between rows. Sequences and batches are rows: padding is
- *         never stored.
- * Owner   nobody frees a Tensor: activations live in the arena of the tape that made them, weights in a
- *         ParamSet
+ * Shapes  data [rows, columns], row-major, without gaps between rows. Sequences and batches are rows; there
+ *         is no padding
+ * Owner   the arena of a tape owns activations, a ParamSet owns weights
  */
 #ifndef KERN_TENSOR_H
 #define KERN_TENSOR_H
@@ -12,25 +11,29 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The arithmetic of everything in num, layers and models. Gradient checks compile it in double precision. */
+/* The number type of kernels, ops, layers and models. Gradient checks compile them in double precision. */
 #ifdef REAL_DOUBLE
 typedef double real;
 #else
 typedef float real;
 #endif
 
-/* Memory of gradients, cleared lazily: the first op that adds to a gradient clears or sets it, so that it
- * comes into the caches once. */
+/* Memory of gradients, cleared lazily: the first op that adds to a gradient clears or sets it, so that it is
+ * loaded into the caches once.
+ *
+ *     at   ? ? ? ? | 0.3 0.1 0 -0.2 | ? ? ?        ?: not set yet, counts as 0
+ *                  first            end
+ */
 typedef struct {
     real *at;
-    size_t first, end; /* the numbers in this range are set, all others count as zeros; empty at first */
+    size_t first, end; /* the valid range; empty at first */
 } GradBuffer;
 
 typedef struct Tensor {
     real *data;
-    real *grad; /* same shape: tensor_gradient; NULL where no gradient is wanted */
+    real *grad; /* same shape: read it through tensor_gradient; NULL: no gradient */
     int rows, columns;
-    GradBuffer *grad_buffer; /* where grad lies, perhaps with others; NULL: the tape does not own it */
+    GradBuffer *grad_buffer; /* contains grad, and perhaps others; NULL: the tape does not own grad */
 } Tensor;
 
 static inline size_t tensor_size(const Tensor *x) { return (size_t)x->rows * (size_t)x->columns; }
@@ -49,7 +52,7 @@ static inline void grad_buffer_zero(GradBuffer *buffer, size_t first, size_t end
         buffer->end = end;
     }
 }
-/* The gradient, to be added to or read; where there is none, NULL. */
+/* The gradient, to read or to add to; NULL if there is none. */
 static inline real *tensor_gradient(const Tensor *x) {
     if (x->grad && x->grad_buffer) {
         size_t first = (size_t)(x->grad - x->grad_buffer->at);
@@ -63,7 +66,7 @@ static inline bool tensor_gradient_is_zero(const Tensor *x) {
     size_t first = (size_t)(x->grad - x->grad_buffer->at);
     return first + tensor_size(x) <= x->grad_buffer->first || first >= x->grad_buffer->end;
 }
-/* The gradient, to be added to or, if `*is_zero`, set: all of it. */
+/* The gradient, to add to or, if *is_zero, to set: the caller must then set all of it. */
 static inline real *tensor_gradient_begin(const Tensor *x, bool *is_zero) {
     *is_zero = tensor_gradient_is_zero(x);
     if (!*is_zero) return tensor_gradient(x);

@@ -1,5 +1,5 @@
-/* faults.c - the program's commands under one table of faults: whatever goes wrong, each ends in time, and
- * what it was to write is there whole or not at all.
+/* faults.c - runs commands with injected faults: after each fault the command ends in time, and its output is
+ * complete or absent.
  *
  *     faults [--all] [--kills N] [--minutes N] [--seed N] PROGRAM SHIM [ROW...]
  *

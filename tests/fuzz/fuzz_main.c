@@ -1,9 +1,9 @@
-/* fuzz_main.c - runs a fuzz target on files, where there is no libFuzzer.
+/* fuzz_main.c - runs a fuzz target on files, without libFuzzer.
  *
  *     fuzz_json FILE...              each file once
  *     fuzz_json -mutate=N FILE...    and N random changes of each, the same ones every time
  *
- * Prints the number of inputs; a failing input aborts after its name was printed.
+ * Prints the number of inputs; a failing input aborts after its name is printed.
  */
 #include <stdint.h>
 #include <stdio.h>
