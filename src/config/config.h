@@ -78,9 +78,9 @@ typedef struct {
     int valid_every;       /* updates; 0 = every epoch */
     int valid_limit;       /* validation sentences translated for BLEU; 0 = all */
     int stop_on, patience; /* validations without improvement; 0 = never stop early */
-    int bleu_tokenizer;    /* of bleu/tokenizers.h: "none" for text that is tokenized already */
+    int bleu_tokenizer;    /* of bleu/bleu_tokenizers.h: "none" for text that is tokenized already */
     double save_minutes;   /* between saves of the training state */
-    int precision;         /* FORMAT_FLOAT32 or FORMAT_BF16, for products */
+    int precision;         /* WEIGHT_FLOAT32 or WEIGHT_BF16, for products */
     int shortlist;         /* target tokens listed for each source token; 0: no list */
     int samples;           /* validation sentences shown in the log */
     int log_every;         /* updates between progress lines in a file; 0 = a minute */

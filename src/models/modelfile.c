@@ -13,7 +13,7 @@
 #define QUANTIZED_VERSION "3" /* weights have the precision that the metadata name */
 
 static const char *const PRECISIONS[] = {
-    [FORMAT_FLOAT32] = "float32", [FORMAT_BF16] = "bf16", [FORMAT_INT8] = "int8"};
+    [WEIGHT_FLOAT32] = "float32", [WEIGHT_BF16] = "bf16", [WEIGHT_INT8] = "int8"};
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ static void tensors_add_int8(Tensors *t, const Param *p, const real *x) {
     int8_t *q = mem_alloc(param_size(p), 1);
     real *scales = mem_alloc(count, sizeof *scales);
     quantize_int8(p, x, q, scales);
-    tensors_add(t, p, FORMAT_INT8, q, 1, q);
+    tensors_add(t, p, WEIGHT_INT8, q, 1, q);
     strlist_format(&t->names, "%s" WEIGHTS_SCALE_SUFFIX, p->name);
     SafeTensor tensor = {.name = t->names.items[t->names.count - 1], .dtype = "F32", .rank = 2};
     tensor.data = scales;
@@ -64,12 +64,12 @@ static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFo
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         const real *x = weights + p->offset;
-        if (!quantize_applies(p) || precision == FORMAT_FLOAT32) {
-            tensors_add(&t, p, FORMAT_FLOAT32, x, sizeof *x, NULL);
-        } else if (precision == FORMAT_BF16) {
+        if (!quantize_applies(p) || precision == WEIGHT_FLOAT32) {
+            tensors_add(&t, p, WEIGHT_FLOAT32, x, sizeof *x, NULL);
+        } else if (precision == WEIGHT_BF16) {
             uint16_t *halves = mem_alloc(param_size(p), sizeof *halves);
             quantize_bf16(p, x, halves);
-            tensors_add(&t, p, FORMAT_BF16, halves, sizeof *halves, halves);
+            tensors_add(&t, p, WEIGHT_BF16, halves, sizeof *halves, halves);
         } else {
             tensors_add_int8(&t, p, x);
         }
@@ -82,7 +82,7 @@ static Status save(const Seq2Seq *model, const real *weights, WeightFormat preci
                    const char *path, __typeof__(safetensors_write) *write) {
     Tensors tensors = tensors_new(seq2seq_params(model), weights, precision);
     StrBuf config = {0}, source = {0}, target = {0}, shortlist = {0};
-    bool joint = seq2seq_source(model) == seq2seq_target(model), quantized = precision != FORMAT_FLOAT32;
+    bool joint = seq2seq_source(model) == seq2seq_target(model), quantized = precision != WEIGHT_FLOAT32;
     config_write_json(seq2seq_config(model), &config);
     tokenizer_write_json(seq2seq_source(model), &source);
     if (!joint) tokenizer_write_json(seq2seq_target(model), &target);
@@ -108,7 +108,7 @@ static Status save(const Seq2Seq *model, const real *weights, WeightFormat preci
 }
 
 Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path) {
-    return save(model, weights, FORMAT_FLOAT32, provenance, path, safetensors_write);
+    return save(model, weights, WEIGHT_FLOAT32, provenance, path, safetensors_write);
 }
 
 Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, const char *provenance,
@@ -133,7 +133,7 @@ static Status check_tokenizer(const Tokenizer *tokenizer, const char *path) {
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
     TRY(check_tokenizer(seq2seq_source(model), path));
     if (seq2seq_target(model) != seq2seq_source(model)) TRY(check_tokenizer(seq2seq_target(model), path));
-    return save(model, seq2seq_params(model)->data, FORMAT_FLOAT32, provenance, path, safetensors_check);
+    return save(model, seq2seq_params(model)->data, WEIGHT_FLOAT32, provenance, path, safetensors_check);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -145,7 +145,7 @@ static Status require(const SafeFile *file, const char *key, const char **value)
 
 /* The precision of the weights. */
 static Status check_format(const SafeFile *file, WeightFormat *stored) {
-    const char *version, *precision = PRECISIONS[FORMAT_FLOAT32];
+    const char *version, *precision = PRECISIONS[WEIGHT_FLOAT32];
     if (!safetensors_metadata(file, "format") || strcmp(safetensors_metadata(file, "format"), FORMAT) != 0)
         return status_hint(status_fail(STATUS_DATA, "it is a safetensors file, but not a model of attn-mt"),
                            "models are the best.safetensors and last.safetensors of a run directory");
@@ -161,7 +161,7 @@ static Status check_format(const SafeFile *file, WeightFormat *stored) {
         return status_hint(status_fail(STATUS_DATA, "its checksums are missing"),
                            "every model of this format is written with them: the file was changed");
     if (quantized) TRY(require(file, "precision", &precision));
-    for (*stored = quantized ? FORMAT_BF16 : FORMAT_FLOAT32; *stored <= FORMAT_INT8; ++*stored)
+    for (*stored = quantized ? WEIGHT_BF16 : WEIGHT_FLOAT32; *stored <= WEIGHT_INT8; ++*stored)
         if (strcmp(precision, PRECISIONS[*stored]) == 0) return STATUS_OK;
     return status_fail(STATUS_DATA, "its precision is '%.40s', not bf16 or int8", precision);
 }
@@ -202,7 +202,7 @@ static Status read_shortlist(const SafeFile *file, Seq2Seq *model) {
 static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, bool packed,
                          StrBuf *provenance) {
     Config config;
-    WeightFormat stored = FORMAT_FLOAT32;
+    WeightFormat stored = WEIGHT_FLOAT32;
     Tokenizer *source = NULL, *target = NULL;
     TRY(check_format(file, &stored));
     config_init(&config);
@@ -251,13 +251,13 @@ Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, St
 }
 
 Status modelfile_load_floats(Seq2Seq **model, const char *path, StrBuf *provenance) {
-    return load(model, path, FORMAT_FLOAT32, false, provenance);
+    return load(model, path, WEIGHT_FLOAT32, false, provenance);
 }
 
 Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenance) {
     TRY(modelfile_load_floats(model, path, provenance));
     WeightFormat stored = seq2seq_params(*model)->format;
-    if (stored == FORMAT_FLOAT32) return STATUS_OK;
+    if (stored == WEIGHT_FLOAT32) return STATUS_OK;
     seq2seq_free(*model);
     *model = NULL;
     status_fail(STATUS_DATA, "the weights of '%s' were rounded to %s", path, PRECISIONS[stored]);

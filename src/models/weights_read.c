@@ -43,8 +43,8 @@ typedef struct {
 /* ---- checking the names and sizes ---- */
 
 const char *weights_dtype(const Param *param, WeightFormat stored) {
-    if (quantize_applies(param) && stored == FORMAT_INT8) return "I8";
-    if (quantize_applies(param) && stored == FORMAT_BF16) return "BF16";
+    if (quantize_applies(param) && stored == WEIGHT_INT8) return "I8";
+    if (quantize_applies(param) && stored == WEIGHT_BF16) return "BF16";
     return sizeof(real) == 4 ? "F32" : "F64";
 }
 
@@ -59,7 +59,7 @@ static size_t element_size(const Param *param, WeightFormat stored) {
 }
 
 static bool has_scales(const Param *p, WeightFormat stored) {
-    return quantize_applies(p) && stored == FORMAT_INT8;
+    return quantize_applies(p) && stored == WEIGHT_INT8;
 }
 
 size_t weights_bytes(const Param *p, WeightFormat stored) {
@@ -196,14 +196,14 @@ static void take_int8(const Reading *r, Param *p, const int8_t *q, const real *s
 }
 
 static void take_floats(const Reading *r, Param *p, real *x, unsigned char *scratch) {
-    if (r->packed && r->params->format == FORMAT_INT8) {
+    if (r->packed && r->params->format == WEIGHT_INT8) {
         real *scales = (real *)(void *)scratch;
         int8_t *q = (int8_t *)(scales + quantize_scales(p));
         quantize_int8(p, x, q, scales);
         take_int8(r, p, q, scales);
         return;
     }
-    if (r->packed && r->params->format == FORMAT_BF16) {
+    if (r->packed && r->params->format == WEIGHT_BF16) {
         quantize_bf16(p, x, (uint16_t *)(void *)scratch);
         dequantize_bf16(p, (const uint16_t *)(void *)scratch, x);
     }
@@ -215,10 +215,10 @@ static Status take(const Reading *r, const Item *item, const SafeTensor *tensor,
     TRY(safetensors_check_tensor(r->file, tensor));
     if (item->is_scales) return check_scales(tensor);
     if (!quantize_applies(p)) return STATUS_OK;
-    if (r->stored == FORMAT_INT8) {
+    if (r->stored == WEIGHT_INT8) {
         TRY(check_bytes(tensor));
         take_int8(r, p, tensor->data, r->scales + item->scales);
-    } else if (r->stored == FORMAT_BF16) {
+    } else if (r->stored == WEIGHT_BF16) {
         bool kept = p->offset != PARAM_ONLY_PACKED;
         real *x = kept ? param_data(r->params, p) : (real *)(void *)scratch;
         dequantize_bf16(p, tensor->data, x);
@@ -248,14 +248,14 @@ static void work(void *context, int task, int thread) {
 static size_t scratch_size(const Reading *r) {
     size_t most = 0;
     WeightFormat format = r->params->format;
-    if (!r->packed || format == FORMAT_FLOAT32 || (format == FORMAT_INT8 && r->stored == FORMAT_INT8))
+    if (!r->packed || format == WEIGHT_FLOAT32 || (format == WEIGHT_INT8 && r->stored == WEIGHT_INT8))
         return 0;
     for (int i = 0; i < r->params->count; i++) {
         const Param *p = r->params->items[i];
         size_t bytes = quantize_scales(p) * sizeof(real) + param_size(p);
-        if (format == FORMAT_BF16)
-            bytes = param_size(p) * (r->stored == FORMAT_BF16 ? sizeof(real) : sizeof(uint16_t));
-        bool used = quantize_applies(p) && !(r->stored == FORMAT_BF16 && p->offset != PARAM_ONLY_PACKED);
+        if (format == WEIGHT_BF16)
+            bytes = param_size(p) * (r->stored == WEIGHT_BF16 ? sizeof(real) : sizeof(uint16_t));
+        bool used = quantize_applies(p) && !(r->stored == WEIGHT_BF16 && p->offset != PARAM_ONLY_PACKED);
         if (used && bytes > most) most = bytes;
     }
     return mem_round_up(most);
@@ -301,10 +301,10 @@ static Status read_items(Reading *r) {
 }
 
 Status weights_check_depth(const ParamSet *params, WeightFormat format) {
-    for (int i = 0; i < params->count && format == FORMAT_INT8; i++) {
+    for (int i = 0; i < params->count && format == WEIGHT_INT8; i++) {
         const Param *p = params->items[i];
         int depth = p->panel_use == PANELS_AFFINE ? p->rows : p->panel_use == PANELS_OUTPUT ? p->columns : 0;
-        if (depth <= DEEPEST_INT8) continue;
+        if (depth <= KERN_INT8_MAX_K) continue;
         Status s =
             status_fail(STATUS_DATA, "'%s' sums %d numbers, more than 8-bit arithmetic can", p->name, depth);
         return status_hint(s, "use --precision bf16");
@@ -316,7 +316,7 @@ Status weights_read(SafeFile *file, WeightFormat stored, ParamSet *params, Weigh
     Reading r = {.file = file, .params = params, .stored = stored, .packed = packed};
     r.count = safetensors_count(file);
     r.items = mem_alloc(r.count, sizeof *r.items);
-    params->format = stored == FORMAT_FLOAT32 ? format : stored;
+    params->format = stored == WEIGHT_FLOAT32 ? format : stored;
     Status status = check_size(&r);
     if (status == STATUS_OK) status = weights_check_depth(params, params->format);
     if (status == STATUS_OK) status = list_items(&r);

@@ -18,11 +18,11 @@ const char *weights_dtype(const Param *param, WeightFormat stored);
 void weights_scale_shape(const Param *param, long long shape[2]);
 size_t weights_bytes(const Param *param, WeightFormat stored); /* with its scales */
 
-/* STATUS_DATA if `format` is FORMAT_INT8 and a weight is too large for 8-bit arithmetic. */
+/* STATUS_DATA if `format` is WEIGHT_INT8 and a weight is too large for 8-bit arithmetic. */
 Status weights_check_depth(const ParamSet *params, WeightFormat format);
 
 /* Fill `params`, declared and without memory, from a file of which only the header was read. `packed`:
- * weights of products are packed in `format`, and only the other parameters stay floats; FORMAT_FLOAT32
+ * weights of products are packed in `format`, and only the other parameters stay floats; WEIGHT_FLOAT32
  * takes the file's own precision. Otherwise all parameters become floats, nothing is packed, and
  * params->format is set to the precision of the file.
  * STATUS_DATA if names, dtypes, shapes or numbers are not those of the model, or the digest is wrong. */
