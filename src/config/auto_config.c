@@ -43,7 +43,7 @@ static void count_text(HashMap *seen, StrView text) {
     for (StrView word; (word = next_word(&text)).length > 0;) ++*hashmap_slot(seen, word, 0);
 }
 
-/* Of a block of pairs. Sums of whole tenths: the same in any order. */
+/* The counts of a block of pairs. Sums of whole tenths do not depend on their order. */
 typedef struct {
     HashMap *seen;
     double tenths;
@@ -130,13 +130,14 @@ typedef struct {
     Config *config;
     OptionTable tables[6];
     const UserOptions *given;
-    StrBuf line; /* what was set since the last reason */
+    StrBuf line; /* the keys set since the last reason */
 } Rule;
 
-/* Set the key unless somebody else did. */
+/* Sets the key unless the user did. */
 static void set_text(Rule *rule, const char *key, const char *text) {
     if (option_is_given(rule->given, key)) return;
-    if (options_set(rule->tables, sv(key), sv(text)) != STATUS_OK) return; /* no range is that narrow */
+    if (options_set(rule->tables, sv(key), sv(text)) != STATUS_OK)
+        return; /* cannot happen: the values are in range */
     strbuf_format(&rule->line, " %s=%s", key, text);
 }
 
@@ -146,7 +147,7 @@ static void set(Rule *rule, const char *key, double value) {
     set_text(rule, key, text);
 }
 
-/* Say what was set, and why. */
+/* Logs the keys that were set, and the reason. */
 __attribute__((format(printf, 2, 3))) static void explain(Rule *rule, const char *format, ...) {
     char reason[128];
     va_list arguments;
@@ -157,7 +158,7 @@ __attribute__((format(printf, 2, 3))) static void explain(Rule *rule, const char
     strbuf_clear(&rule->line);
 }
 
-/* To two digits: what looks exact is taken for exact. */
+/* Rounds to two digits: more digits would look exact. */
 static double two_digits(double x) {
     double unit = pow(10, floor(log10(x)) - 1);
     return unit > 1 ? round(x / unit) * unit : round(x);
@@ -168,21 +169,21 @@ static bool cuts_words(const Rule *rule) {
     return text->tokenizer == TOKENIZER_BPE && text->bpe_merges > 0;
 }
 
-/* A piece is worth learning if it is a word that comes back: numbers, which do not, are best spelt. A sign of
- * a script without spaces is such a piece already. */
+/* A subword is worth learning if it is a word that occurs again. Numbers do not, and are best spelt. A
+ * character of a script without spaces is such a subword already. */
 static void choose_text(Rule *rule, DataSize size) {
     char words[32], repeated[32];
     if (!cuts_words(rule)) return;
     double merges = 2000 * pow(size.words / 1e5, size.words < 1e5 ? 0.4 : 0.6);
     merges = fmin(merges, (double)size.repeated);
-    merges = fmax(merges - (double)size.signs, merges / 2); /* the other side may be of letters */
+    merges = fmax(merges - (double)size.signs, merges / 2); /* the other side may be written in letters */
     set(rule, "text.bpe_merges", two_digits(fmin(fmax(merges, 100), 32000)));
     explain(rule, "%s words a side, %s different ones come back", str_count((long long)size.words, words),
             str_count(size.repeated, repeated));
 }
 
-/* What keeps few pairs from being known by heart (docs/quality.md), with new weights: a trained model knows
- * its pieces. */
+/* Regularization against overfitting on few pairs (docs/quality.md), for new weights only: a trained model
+ * has its subwords already. */
 static void choose_for_few(Rule *rule, long pairs) {
     enum { FEW_PAIRS = 8000, VERY_FEW_PAIRS = 5000 };
     const Config *config = rule->config;
@@ -225,17 +226,17 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
     TrainOptions *o = &rule->config->train;
     double pairs = (double)size.pairs;
     double batch = pairs < 2000 ? 16 : pairs < 20000 ? 32 : pairs < 500000 ? 64 : 128;
-    double wanted = fmin(2000 * pow(pairs / 500, 0.45), 60000) / (fine_tune ? 4 : 1);
+    double target_updates = fmin(2000 * pow(pairs / 500, 0.45), 60000) / (fine_tune ? 4 : 1);
     if (o->batch_unit == BATCH_SENTENCES) set(rule, "train.batch_size", batch);
     batch = batch_sentences(o, size) * o->accumulate;
     double trained = pairs * (1 - rule->config->data.held_out);
     if (!o->max_updates)
-        set(rule, "train.epochs", fmin(fmax(round(wanted * batch / pairs), 2), 100));
+        set(rule, "train.epochs", fmin(fmax(round(target_updates * batch / pairs), 2), 100));
     else if (o->max_updates > o->epochs * floor(trained / batch))
-        set(rule, "train.epochs", 0); /* the default would end it before */
+        set(rule, "train.epochs", 0); /* the default number of epochs would end training before max_updates */
     double updates = o->epochs * ceil(pairs / batch);
     if (o->max_updates && (!o->epochs || o->max_updates < updates)) updates = o->max_updates;
-    if (updates <= 0) updates = wanted; /* no end but the time */
+    if (updates <= 0) updates = target_updates; /* only the time limit ends it */
     set(rule, "train.warmup", fmin(400, two_digits(fmax(updates / 10, 1))));
     if (updates < 10000) set(rule, "train.average", fmin(fmax(round(1e4 / updates) / 1e3, 0.001), 0.01));
     if (fmax(o->epochs, updates / ceil(pairs / batch)) > 20)

@@ -1,10 +1,10 @@
 /* auto_config.h - model.size=auto: sizes, dropout and length of a training run that follow from the data.
  *
- * Little data wants few merges, which are passed over now and then (Provilkov et al. 2020), small batches,
+ * Little data needs few merges, some of which are skipped at random (Provilkov et al. 2020), small batches,
  * more dropout and more epochs (Sennrich and Zhang 2019), and a warm-up that ends long before the training
  * does; very little also wants dropout of states (Gal and Ghahramani 2016), a first third in which it
  * translates back, too (Ding et al. 2021), and two decoders that agree (Liu et al. 2016), which larger data
- * would make wait too long. Each key of the rule is filled only if nobody set it.
+ * would make wait too long. The rule sets only keys that the user did not set.
  */
 #ifndef CONFIG_AUTO_CONFIG_H
 #define CONFIG_AUTO_CONFIG_H
@@ -21,12 +21,13 @@ typedef struct {
     long signs;    /* different characters of scripts without spaces, such as Chinese */
 } DataSize;
 
-/* Read all of data.train once; the pairs that are held out count. Of text without spaces, two characters are
- * a word that may be repeated. */
+/* Read all of data.train once, including the pairs that are held out. In text without spaces, two characters
+ * count as a word that may be repeated. */
 Status auto_config_measure(const Config *config, Workers *workers, DataSize *size);
-/* The share of so many pairs to hold out: a tenth, but no more than about 1,000, and of few pairs more. */
+/* The fraction of `pairs` to hold out: a tenth, at most about 1,000 pairs, and a larger fraction of few
+ * pairs. */
 double auto_config_held_out(long pairs);
-/* Fill the keys of the rule that were not given, and say so in the log. `fine_tune`: the run starts from a
+/* Set the keys of the rule that the user did not set, and log each choice. `fine_tune`: the run starts from a
  * trained model. */
 void auto_config_choose(Config *config, const UserOptions *given, DataSize size, bool fine_tune);
 

@@ -1,4 +1,4 @@
-/* config.c - the option table of everything that a configuration file can say. */
+/* config.c - the option tables of all settings of a configuration file. */
 #include "config/config.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@
 #define TRAIN(type_, member)  .type = OPT_##type_, OPT_FIELD(TrainOptions, member)
 #define DECODE(type_, member) .type = OPT_##type_, OPT_FIELD(DecodeOptions, member)
 
-/* A row says what it is, and then its help. */
+/* A row is the key and type, then the help. */
 /* clang-format off */
 const Option DATA_OPTIONS[] = {
     {.key = "data.train", DATA(LIST, train), .arg = "FILES",
@@ -507,7 +507,7 @@ Status config_read_json(Config *config, StrView json) {
 }
 
 /* The work and memory of a chunk of a line are at most in proportion to beam_size times the length of its
- * translation, which a file that nobody vouches for must not set as it likes. */
+ * translation, which an untrusted file must not set without bounds. */
 static const DecodeOptions MOST_DECODE = {.beam_size = 20,
                                           .max_length_factor = DECODE_MOST_FACTOR,
                                           .max_length_extra = 200,

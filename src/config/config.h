@@ -1,4 +1,4 @@
-/* config.h - everything a configuration file can say. Each field has its row in a table of config.c. */
+/* config.h - all settings of a configuration file. Each field has its row in a table of config.c. */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
@@ -67,7 +67,7 @@ bool model_attends(const ModelOptions *options);
 
 typedef struct {
     int epochs, max_updates; /* 0 = no limit */
-    double max_minutes;      /* stop after so much training time; 0 = no limit */
+    double max_minutes;      /* training time after which to stop; 0 = no limit */
     int batch_size, batch_unit, batch_window, accumulate;
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
     double bpe_dropout_source, bpe_dropout_target;
@@ -92,11 +92,11 @@ typedef struct {
     int beam_size;
     double length_penalty;      /* hypothesis score / length^alpha */
     double max_length_factor;   /* target tokens allowed per source token ... */
-    int max_length_extra;       /* ... plus so many */
+    int max_length_extra;       /* ... plus this number */
     int max_input_length;       /* source tokens of one chunk; longer lines are split */
     int mini_batch, maxi_batch; /* sentences decoded together; batches sorted by length in one window */
     bool allow_unk;
-    bool left_to_right; /* a model of two decoders writes this way alone */
+    bool left_to_right; /* a model of two decoders uses only the left-to-right one */
 } DecodeOptions;
 
 typedef struct {
@@ -117,13 +117,13 @@ void config_free(Config *config);
 Config config_view(const Config *config);
 /* Combinations that no single range can exclude: STATUS_USAGE with the keys. */
 Status config_check(const Config *config);
-/* Does training leave anything out by chance? */
+/* Does the model have any dropout? */
 bool config_has_dropout(const ModelOptions *model);
-/* Is it known after how many updates training ends, whatever the time? */
+/* Does a number of epochs or updates end the training? */
 bool config_has_end(const TrainOptions *train);
 /* train.schedule, never SCHEDULE_AUTO: that is linear if training has such an end, else inverse_sqrt. */
 Schedule config_schedule(const TrainOptions *train);
-/* What a model file keeps of it: the sections text, model and decode. */
+/* The sections that a model file stores: text, model and decode. */
 void config_write_json(const Config *config, StrBuf *out);
 /* Read any sections over what `config` holds, and check the whole. */
 Status config_read_json(Config *config, StrView json);

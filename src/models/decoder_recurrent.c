@@ -1,4 +1,4 @@
-/* decoder_recurrent.c - three ways to put recurrence and attention together. */
+/* decoder_recurrent.c - see decoder_recurrent.h. */
 #include "models/decoder_recurrent.h"
 
 #include <assert.h>
@@ -77,8 +77,8 @@ static DecoderState pack(const ModelOptions *o, const Recurrence *r) {
     return state;
 }
 
-/* Set what is seen of the source. Without attention that is one row, in which every weight is 1, so that
- * nothing below need know of it. */
+/* Sets the source rows that the decoder attends to. Without attention this is one row, with a weight of 1,
+ * so that the code below needs no special case. */
 static void look_at(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, Encoded *encoded) {
     if (!model_attends(d->options)) {
         int *start = tape_alloc(tape, ((size_t)encoded->B + 1) * sizeof *start);
@@ -113,9 +113,9 @@ void decoder_recurrent_prepare(Tape *tape, const void *decoder, const EncoderOut
 
 /* ---- the context, and the two maps that read it ---- */
 
-/* The context c_t that attend() makes, or what is needed to make maps of it. */
+/* The context c_t from attend(), or the weights and mapped annotations that give maps of it. */
 typedef struct {
-    Tensor *vector, *weights; /* c_t [n, K], NULL where the annotations are mapped already; alpha */
+    Tensor *vector, *weights; /* c_t [n, K], NULL if the annotations are mapped already; alpha */
     const Spans *spans;
     Tensor *const *mapped; /* those of Encoded, or NULL */
 } Context;
@@ -126,7 +126,7 @@ static const Linear *map_to_state(const RecurrentDecoder *d) {
 }
 
 /* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation
- * is mapped once instead of each row's context at every step, and nobody needs the context itself. A bias
+ * is mapped once instead of each row's context at every step, and the context itself is not computed. A bias
  * survives because the weights sum to 1. */
 void decoder_recurrent_prepare_steps(Tape *tape, const void *decoder, Encoded *encoded) {
     const RecurrentDecoder *d = decoder;
@@ -136,7 +136,7 @@ void decoder_recurrent_prepare_steps(Tape *tape, const void *decoder, Encoded *e
         if (maps[i]->weight) encoded->mapped[i] = linear_apply(tape, maps[i], encoded->source[0].values);
 }
 
-/* What a map makes of the context. */
+/* The map of the context. */
 static Tensor *map_context(Tape *tape, const Linear *map, int which, const Context *context) {
     if (!context->mapped) return linear_apply(tape, map, context->vector);
     return op_context(tape, context->weights, context->mapped[which], context->spans);
@@ -150,8 +150,8 @@ static Tensor *add_context(Tape *tape, const Linear *map, int which, const Conte
 
 /* ---- a step ---- */
 
-/* What the first layer makes of the tokens alone: its input projection, normalized already if nothing is
- * added to it. */
+/* The input projection of the first layer for the tokens alone, normalized already if nothing is added to
+ * it. */
 static Tensor *project_tokens(Tape *tape, const RecurrentDecoder *d, Tensor *embedded) {
     Tensor *projected = linear_apply(tape, &d->cell[0].input, embedded);
     bool complete = !d->context.weight && !d->feed.weight;
@@ -163,7 +163,7 @@ typedef struct {
     const KeysValues *source;
     const Spans *spans;
     const uint32_t *row_keys; /* [n], for dropout; NULL if there is none */
-    Tensor *const *mapped;    /* of Encoded, where the context is not wanted itself; else NULL */
+    Tensor *const *mapped;    /* those of Encoded, if the context itself is not needed; otherwise NULL */
 } StepInput;
 
 typedef struct {
@@ -201,7 +201,7 @@ static Tensor *upper_layers(Tape *tape, const RecurrentDecoder *d, const StepInp
     return x;
 }
 
-/* What a readout makes of the output and the contexts. */
+/* The readout's sum of the mapped output and contexts. */
 static Tensor *read_contexts(Tape *tape, const RecurrentDecoder *d, const StepResult *step) {
     Tensor *sum = linear_apply(tape, &d->read_state, step->output);
     sum = add_context(tape, &d->read_context, CONTEXT_TO_READOUT, &step->context, sum);
@@ -251,7 +251,7 @@ static StepResult (*const STEPS[])(Tape *, const RecurrentDecoder *, const StepI
                                                     [DECODER_CONDITIONAL] = step_conditional,
                                                     [DECODER_LUONG] = step_luong};
 
-/* What the output layer reads, of one step or of all. */
+/* The readout, of one step or of all. */
 static Tensor *read_out(Tape *tape, const RecurrentDecoder *d, const StepResult *step, Tensor *embedded) {
     const ModelOptions *o = d->options;
     if (step->vector) return step->vector;
@@ -298,8 +298,8 @@ static Tensor *intra_contexts(Tape *tape, const RecurrentDecoder *d, const Seque
     return op_gather(tape, contexts, steps->from_packed, target->rows);
 }
 
-/* The first `rows` sentences of the state: those that still run. */
-static void keep_running(Tape *tape, const ModelOptions *o, Recurrence *state, int rows) {
+/* Reduces the state to its first `rows` sentences, those that are not finished. */
+static void trim_finished(Tape *tape, const ModelOptions *o, Recurrence *state, int rows) {
     assert(state->layer[0].h);
     if (state->layer[0].h->rows == rows) return;
     for (int l = 0; l < o->decoder_layers; l++) state->layer[l] = cell_rows(tape, state->layer[l], 0, rows);
@@ -334,7 +334,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded 
                         .source = &encoded->source[0],
                         .spans = spans_prefix(tape, spans, rows),
                         .row_keys = steps.row_keys + begin};
-        keep_running(tape, d->options, &state, rows);
+        trim_finished(tape, d->options, &state, rows);
         tape_step_begin(tape, begin, rows);
         last = STEPS[d->options->decoder_style](tape, d, &in, &state);
         tape_step_end(tape);

@@ -17,7 +17,7 @@ void decoder_transformer_prepare(Tape *tape, const void *decoder, const EncoderO
         encoded->source[l] = transformer_project_source(tape, &blocks->block[l], output->annotations);
 }
 
-/* ---- attention weights for pictures: of one layer and head, or means ---- */
+/* ---- attention weights to report: of one layer and head, or means ---- */
 
 static void add_layer(const Tensor *weights, int head, real *sum) {
     int heads = head == ATTENTION_MEAN ? weights->rows : 1;

@@ -1,4 +1,4 @@
-/* dropout_streams.h - the streams that dropouts of the model draw from, by number: no two share a mask. */
+/* dropout_streams.h - numbers of the random streams of the model's dropouts: no two dropouts share a mask. */
 #ifndef MODELS_DROPOUT_STREAMS_H
 #define MODELS_DROPOUT_STREAMS_H
 

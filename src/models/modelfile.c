@@ -8,16 +8,16 @@
 #include "models/weights_read.h"
 #include "autograd/quantize.h"
 
-#define FORMAT          "attn-mt"
-#define FORMAT_VERSION  "2" /* all numbers are floats */
-#define COMPACT_VERSION "3" /* weights have the precision that the metadata name */
+#define FORMAT            "attn-mt"
+#define FORMAT_VERSION    "2" /* all numbers are floats */
+#define QUANTIZED_VERSION "3" /* weights have the precision that the metadata name */
 
 static const char *const PRECISIONS[] = {
     [WEIGHT_FLOAT32] = "float32", [WEIGHT_BF16] = "bf16", [WEIGHT_INT8] = "int8"};
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-/* What a file is made of: tensors, and those that were rounded for it. */
+/* The tensors of a file, and the memory of quantized ones. */
 typedef struct {
     SafeTensor *items;
     size_t count;
@@ -82,18 +82,18 @@ static Status save(const Seq2Seq *model, const real *weights, WeightFormat preci
                    const char *path, __typeof__(safetensors_write) *write) {
     Tensors tensors = tensors_new(seq2seq_params(model), weights, precision);
     StrBuf config = {0}, source = {0}, target = {0}, shortlist = {0};
-    bool joint = seq2seq_source(model) == seq2seq_target(model), compact = precision != WEIGHT_FLOAT32;
+    bool joint = seq2seq_source(model) == seq2seq_target(model), quantized = precision != WEIGHT_FLOAT32;
     config_write_json(seq2seq_config(model), &config);
     tokenizer_write_json(seq2seq_source(model), &source);
     if (!joint) tokenizer_write_json(seq2seq_target(model), &target);
     const char *metadata[8][2] = {{"format", FORMAT},
-                                  {"format_version", compact ? COMPACT_VERSION : FORMAT_VERSION},
+                                  {"format_version", quantized ? QUANTIZED_VERSION : FORMAT_VERSION},
                                   {"config", strbuf_text(&config)},
                                   {"provenance", provenance},
                                   {"source", strbuf_text(&source)}};
     size_t count = 5;
     if (!joint) metadata[count][0] = "target", metadata[count++][1] = strbuf_text(&target);
-    if (compact) metadata[count][0] = "precision", metadata[count++][1] = PRECISIONS[precision];
+    if (quantized) metadata[count][0] = "precision", metadata[count++][1] = PRECISIONS[precision];
     if (seq2seq_shortlist(model)) {
         shortlist_write(seq2seq_shortlist(model), &shortlist);
         metadata[count][0] = "shortlist", metadata[count++][1] = strbuf_text(&shortlist);
@@ -117,7 +117,7 @@ Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, co
     return save(model, seq2seq_params(model)->data, precision, provenance, path, safetensors_write);
 }
 
-/* What is read has limits of its own: so many values of JSON, tokens of such a length. */
+/* Readers limit the number of JSON values and the length of tokens. */
 static Status check_tokenizer(const Tokenizer *tokenizer, const char *path) {
     StrBuf text = {0};
     Tokenizer *copy;
@@ -143,25 +143,25 @@ static Status require(const SafeFile *file, const char *key, const char **value)
     return *value ? STATUS_OK : status_fail(STATUS_DATA, "no '%s' in its metadata", key);
 }
 
-/* Which precision the weights have. */
+/* The precision of the weights. */
 static Status check_format(const SafeFile *file, WeightFormat *stored) {
     const char *version, *precision = PRECISIONS[WEIGHT_FLOAT32];
     if (!safetensors_metadata(file, "format") || strcmp(safetensors_metadata(file, "format"), FORMAT) != 0)
         return status_hint(status_fail(STATUS_DATA, "it is a safetensors file, but not a model of attn-mt"),
                            "models are the best.safetensors and last.safetensors of a run directory");
     TRY(require(file, "format_version", &version));
-    bool compact = strcmp(version, COMPACT_VERSION) == 0;
-    if (!compact && strcmp(version, FORMAT_VERSION) != 0)
+    bool quantized = strcmp(version, QUANTIZED_VERSION) == 0;
+    if (!quantized && strcmp(version, FORMAT_VERSION) != 0)
         return status_hint(status_fail(STATUS_DATA,
                                        "its format version is %s, this program reads " FORMAT_VERSION
-                                       " and " COMPACT_VERSION,
+                                       " and " QUANTIZED_VERSION,
                                        version),
                            "another version of attn-mt wrote it: use that one, or train the model again");
     if (!safetensors_has_digests(file))
         return status_hint(status_fail(STATUS_DATA, "its checksums are missing"),
                            "every model of this format is written with them: the file was changed");
-    if (compact) TRY(require(file, "precision", &precision));
-    for (*stored = compact ? WEIGHT_BF16 : WEIGHT_FLOAT32; *stored <= WEIGHT_INT8; ++*stored)
+    if (quantized) TRY(require(file, "precision", &precision));
+    for (*stored = quantized ? WEIGHT_BF16 : WEIGHT_FLOAT32; *stored <= WEIGHT_INT8; ++*stored)
         if (strcmp(precision, PRECISIONS[*stored]) == 0) return STATUS_OK;
     return status_fail(STATUS_DATA, "its precision is '%.40s', not bf16 or int8", precision);
 }

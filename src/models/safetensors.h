@@ -1,4 +1,4 @@
-/* safetensors.h - named tensors in a file that other programs can open, and every check that file needs.
+/* safetensors.h - reads and writes named tensors in files of the safetensors format, with all checks.
  * https://github.com/huggingface/safetensors, "Format"
  *
  * File    8 bytes little-endian header length N | N bytes of JSON, padded with spaces to a multiple of 8 |
@@ -8,8 +8,8 @@
  *         digits replaced by '0'. A file of another program has neither; one alone is an error.
  * Strict  regular file; header at most 16 MiB, strict JSON (base/json.h) of plain integers; known dtypes;
  *         rank at most 8; no overflow; tensors cover the rest of the file exactly. Memory for the tensors is
- *         had only after all sizes are proven against the size of the file.
- * Owner   a SafeFile owns everything that it hands out
+ *         allocated only after all sizes are checked against the size of the file.
+ * Owner   a SafeFile owns everything that its functions return
  * Fails   STATUS_DATA for a bad file, STATUS_RUNTIME when reading or writing fails; messages begin with the
  *         path
  */
@@ -32,10 +32,11 @@ typedef struct {
 } SafeTensor;
 
 /* Replace the file at `path` atomically. Metadata are pairs {key, value}. STATUS_DATA, and the old file
- * stays, for what no reader takes: a number that is not finite, a name twice, a header that is too large. */
+ * stays, if no reader would accept the file: a number that is not finite, a duplicate name, a header that
+ * is too large. */
 Status safetensors_write(const char *path, const SafeTensor *tensors, size_t count,
                          const char *const (*metadata)[2], size_t metadata_count);
-/* The same without a look at the numbers: for tests of what readers refuse. */
+/* The same without a check of the numbers, for tests of the readers. */
 Status safetensors_write_unchecked(const char *path, const SafeTensor *tensors, size_t count,
                                    const char *const (*metadata)[2], size_t metadata_count);
 
@@ -46,21 +47,21 @@ Status safetensors_check(const char *path, const SafeTensor *tensors, size_t cou
 typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);
-/* The same in steps, for those who want the numbers elsewhere, or have work to do meanwhile: the header; then
- * each tensor, in the order of the file's bytes, to a place of `bytes` bytes; then the digest of what was
- * read, before which none of it is to be trusted. The file stays open until it is closed; `data` of a tensor
- * is where it was read to. */
+/* The same in steps, for callers that choose where the numbers go, or that work meanwhile: first the
+ * header; then each tensor, in the order of the file's bytes, into a buffer of its size; then the digest of
+ * everything that was read. The numbers are not to be trusted before. The file stays open until
+ * safetensors_close; `data` of a tensor points to its buffer. */
 Status safetensors_open_header(SafeFile **file, const char *path);
-Status safetensors_read_next(SafeFile *file, void *place);
+Status safetensors_read_next(SafeFile *file, void *buffer);
 Status safetensors_check_digest(SafeFile *file);
 void safetensors_close(SafeFile *file);
-/* False: another program wrote it, or they were removed. */
+/* False: another program wrote the file, or the digests were removed. */
 bool safetensors_has_digests(const SafeFile *file);
 
 size_t safetensors_count(const SafeFile *file);
 const SafeTensor *safetensors_at(const SafeFile *file, size_t index); /* in the order of the file's bytes */
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name); /* NULL if absent */
-/* The tensor with this name, dtype and shape; STATUS_DATA with both shapes if it is not like that. */
+/* The tensor with this name, dtype and shape; STATUS_DATA with both shapes if they differ. */
 Status safetensors_require(const SafeFile *file, const char *name, const char *dtype, int rank,
                            const long long *shape, const SafeTensor **tensor);
 const char *safetensors_metadata(const SafeFile *file, const char *key); /* NULL if absent */

@@ -1,4 +1,4 @@
-/* safetensors_format.h - what the reader and the writer of safetensors agree on. */
+/* safetensors_format.h - the parts of the format that reader and writer share. */
 #ifndef MODELS_SAFETENSORS_FORMAT_H
 #define MODELS_SAFETENSORS_FORMAT_H
 

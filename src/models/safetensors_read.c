@@ -1,4 +1,4 @@
-/* safetensors_read.c - reading tensors from files that nobody vouches for. */
+/* safetensors_read.c - reads tensors from untrusted files. */
 #include "models/safetensors.h"
 
 #include <errno.h>
@@ -22,7 +22,9 @@
 #include "models/safetensors_format.h"
 
 enum { LENGTH_BYTES = 8 };
-enum { CHUNK = 256 << 10 }; /* bytes that are still in the processor's cache when they are digested */
+enum {
+    CHUNK = 256 << 10
+}; /* bytes read at a time, so that they are still in the cache when they are digested */
 
 /* A tensor with its place in the payload. */
 typedef struct {
@@ -33,7 +35,7 @@ typedef struct {
 struct SafeFile {
     char *path;
     int fd;
-    size_t payload_bytes; /* what the size of the file leaves for tensors */
+    size_t payload_bytes; /* size of the file without its header */
     char *header;         /* `header_length` bytes and a NUL */
     size_t header_length;
     Json *root; /* owns the names */
@@ -78,7 +80,7 @@ static Status fail_folder(const SafeFile *file) {
     return status_hint(status, "a model is a file: the best.safetensors of a run directory");
 }
 
-/* Do the bytes that should be the length of the header hold text? No header is that long. */
+/* Do the bytes of the header length look like text? No header is that long. */
 static bool is_text(const uint64_t *length) {
     char bytes[LENGTH_BYTES];
     memcpy(bytes, length, sizeof bytes);
@@ -87,14 +89,14 @@ static bool is_text(const uint64_t *length) {
     return utf8_valid_length((StrView){bytes, LENGTH_BYTES}) > LENGTH_BYTES - 4; /* one may be cut */
 }
 
-/* A file of another kind was named. */
+/* The path names a file of another kind. */
 static Status hint_models(Status status) {
     return status_hint(status, "models are the best.safetensors and last.safetensors of a run directory");
 }
 
-/* Up to and with the header; its length is proven against the file before memory is had for it. */
+/* Reads the header. Its length is checked against the file before memory is allocated for it. */
 static Status read_header(SafeFile *file) {
-    /* Not blocking: a pipe without a writer would wait for ever before it can be refused. */
+    /* Not blocking: opening a pipe without a writer would wait forever. */
     file->fd = file_open(file->path, O_RDONLY | O_NONBLOCK, 0);
     if (file->fd < 0)
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
@@ -291,7 +293,7 @@ static void close_descriptor(SafeFile *file) {
     file->fd = -1;
 }
 
-/* Each tensor to an aligned place of its own; another program's file need not be aligned. */
+/* Reads each tensor to aligned memory; the files of other programs may be unaligned. */
 static Status read_payload(SafeFile *file) {
     size_t total = 0;
     for (size_t i = 0; i < file->count; i++) total += mem_round_up(file->entries[i].tensor.bytes);
@@ -327,7 +329,8 @@ void safetensors_close(SafeFile *file) {
 }
 
 bool safetensors_has_digests(const SafeFile *file) {
-    return safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY) != NULL; /* then both, or it was not opened */
+    return safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY) !=
+           NULL; /* one alone is refused when the file is opened */
 }
 
 size_t safetensors_count(const SafeFile *file) { return file->count; }

@@ -1,4 +1,4 @@
-/* safetensors_write.c - writing tensors with digests of header and payload, atomically. */
+/* safetensors_write.c - writes tensors with digests of header and payload, atomically. */
 #include "models/safetensors.h"
 
 #include <assert.h>
@@ -63,7 +63,7 @@ static void build_header(StrBuf *header, const SafeTensor *const *sorted, size_t
     memcpy(safetensors_header_digits(header->data, header->length), digits, SAFETENSORS_DIGEST);
 }
 
-/* What we write we must be able to read: names twice, or too much of it. */
+/* The reader must accept the header: no duplicate names, not too large. */
 static Status check_header(const char *path, const StrBuf *header) {
     if (header->length > SAFETENSORS_MAX_HEADER)
         return status_fail(STATUS_DATA, "cannot write '%.700s': its header would exceed 16 MiB", path);
@@ -75,7 +75,7 @@ static Status check_header(const char *path, const StrBuf *header) {
 
 static Status write_all(OutFile *file, const StrBuf *header, const SafeTensor *const *sorted, size_t count) {
     uint64_t length = header->length;
-    file_write(file, &length, sizeof length); /* if that fails, so does what follows */
+    file_write(file, &length, sizeof length); /* if this fails, the next write fails, too */
     TRY(file_write(file, header->data, header->length));
     for (size_t i = 0; i < count; i++) TRY(file_write(file, sorted[i]->data, sorted[i]->bytes));
     return STATUS_OK;

@@ -37,7 +37,7 @@ struct Seq2Seq {
     Tokenizer *source, *target;
     Shortlist *shortlist; /* or NULL */
     ParamSet *params;
-    bool is_view;                             /* parameters and shortlist are another one's */
+    bool is_view;                             /* parameters and shortlist belong to another model */
     const Param *source_table, *target_table; /* [source V, D] and [V, D]: embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
     Encoder encoder;
@@ -254,7 +254,7 @@ Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
 
 void seq2seq_some_logits(const Seq2Seq *m, const Tensor *readout, int first, int rows, const int *ids,
                          int count, real *logits) {
-    enum { BLOCK = 32 }; /* rows of the table, which are near the processor for all rows of the readout */
+    enum { BLOCK = 32 }; /* rows of the table, which stay in the cache for all rows of the readout */
     const real *table = param_data(m->params, m->output_table), *bias = param_data(m->params, m->output_bias);
     size_t width = (size_t)readout->columns;
     for (int i = 0; i < count; i += BLOCK) {
@@ -282,9 +282,9 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 
 /* ---- teacher forcing ---- */
 
-/* So that source and target of a sentence, and both directions, have different dropout masks. */
+/* Gives source and target of a sentence, and both directions, different dropout masks. */
 static const uint32_t SIDE_TARGET[DIRECTIONS] = {0x5BD1E995, 0x9E3779B1};
-/* What the output layer reads for all rows of the reference target, and the labels of those rows. */
+/* The readout for all rows of the reference target, and their labels. */
 typedef struct {
     Tensor *readout;   /* [rows, E] */
     const int *labels; /* [rows] */

@@ -37,14 +37,13 @@ ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Tokenizer *seq2seq_source(const Seq2Seq *model);
 Tokenizer *seq2seq_target(const Seq2Seq *model);
-/* NULL if the model has none. It is given to the model before its parameters have memory, if it is to be used
- * with them, and becomes its own. */
+/* NULL if the model has none. seq2seq_take_shortlist passes ownership to the model; to be used with packed
+ * parameters, it comes before they have memory. */
 const Shortlist *seq2seq_shortlist(const Seq2Seq *model);
 void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
-/* How many orders of tokens it writes translations in: both, with a decoder for each, or one. */
+/* The number of decoders: 2 if the model has one for each direction, otherwise 1. */
 int seq2seq_directions(const Seq2Seq *model);
-/* How many layers of the decoder look at the source, with how many heads: none of a model without attention.
- */
+/* The numbers of layers and heads of the decoder that attend to the source: 0 without attention. */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 /* STATUS_USAGE if the model has no attention to the source to show. */
 Status seq2seq_check_attention(const Seq2Seq *model);
@@ -63,8 +62,8 @@ Tensor *seq2seq_step(const Seq2Seq *model, const StepContext *step, const int *t
  * the cache. */
 Tensor *seq2seq_readout(const Seq2Seq *model, const StepContext *step, const int *tokens);
 Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
-/* The logits of some tokens, of rows first..first+rows-1 of a readout, to logits [rows, count]: as floats,
- * whatever format the weights have. The model has a shortlist. */
+/* The logits of the tokens `ids` for rows first..first+rows-1 of a readout, to logits [rows, count]:
+ * computed in floats, whatever format the weights have. The model must have a shortlist. */
 void seq2seq_some_logits(const Seq2Seq *model, const Tensor *readout, int first, int rows, const int *ids,
                          int count, real *logits);
 /* New state whose row i is row index[i] of `state`; does not record. */
@@ -73,7 +72,7 @@ DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *in
 /* A batch for teacher forcing. */
 typedef struct {
     int B;
-    const Tokens *source, *target; /* [B], as they are read: a decoder that writes backwards turns them */
+    const Tokens *source, *target; /* [B], in reading order; a right-to-left decoder reverses them itself */
     const uint32_t *sentence;      /* [B] number of the sentence in the corpus: keys the dropout masks */
     uint64_t seed_update;          /* mixes seed and update number: keys the dropout masks; 0 = no dropout */
 } TrainingBatch;
@@ -81,7 +80,7 @@ typedef struct {
 typedef struct {
     double loss; /* sum of the smoothed cross-entropy over all target tokens with </s>, natural logarithm */
     double likelihood; /* sum of -log p(token): without smoothing, for perplexity */
-    long tokens;       /* target tokens with </s>, in each direction that the model writes in */
+    long tokens;       /* target tokens with </s>, of all decoders */
 } BatchLoss;
 
 /* Forward pass with the reference target. On a recording tape also sets the gradients up so that
@@ -89,13 +88,13 @@ typedef struct {
 BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale);
 
-/* The same, as far as its ops: returns the target tokens, and `sums` is right when the tape's ops have run
- * (Tape.deferred). */
+/* The same for a deferred tape: returns the number of target tokens; `sums` is valid after the tape's ops
+ * have run (tapes.h). */
 long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                       double scale, CrossEntropy *sums);
 
 /* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
- * [target.length + 1, V]. What is computed on the way goes to the tape's notes. */
+ * [target.length + 1, V]. Intermediate results go to the tape's Activations. */
 Tensor *seq2seq_forced(const Seq2Seq *model, Tape *tape, Tokens source, Tokens target);
 
 #endif

@@ -1,4 +1,4 @@
-/* state.c - where each row's source sentence lies; batches that are encoded in parts. */
+/* state.c - spans of source rows; batches that are encoded in chunks. */
 #include "models/state.h"
 
 #include <assert.h>
@@ -24,20 +24,20 @@ Encoded *encoded_join(Tape *tape, const int *lengths, int B) {
     return whole;
 }
 
-/* Copy `part` to rows first.. of *whole, which is made with `rows` rows if it is not there yet. */
-static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Tensor *part) {
-    if (!part) return;
-    if (!*whole) *whole = tape_tensor(tape, rows, part->columns);
-    assert((*whole)->columns == part->columns && first + part->rows <= rows);
-    memcpy(tensor_row(*whole, first), part->data, tensor_size(part) * sizeof(real));
+/* Copies `chunk` to rows first.. of *whole, which is allocated with `rows` rows by the first call. */
+static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Tensor *chunk) {
+    if (!chunk) return;
+    if (!*whole) *whole = tape_tensor(tape, rows, chunk->columns);
+    assert((*whole)->columns == chunk->columns && first + chunk->rows <= rows);
+    memcpy(tensor_row(*whole, first), chunk->data, tensor_size(chunk) * sizeof(real));
 }
 
-void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part) {
+void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *chunk) {
     int first = whole->start[first_sentence], rows = whole->start[whole->B];
-    whole->decoder = part->decoder;
+    whole->decoder = chunk->decoder;
     for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
         KeysValues *to = &whole->source[l];
-        const KeysValues *from = &part->source[l];
+        const KeysValues *from = &chunk->source[l];
         join_rows(tape, &to->values, rows, first, from->values);
         if (from->keys == from->values)
             to->keys = to->values;
@@ -45,8 +45,8 @@ void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *
             join_rows(tape, &to->keys, rows, first, from->keys);
         join_rows(tape, &to->bias, rows, first, from->bias);
     }
-    for (int i = 0; i < CONTEXT_MAPS; i++) join_rows(tape, &whole->mapped[i], rows, first, part->mapped[i]);
-    whole->initial.parts = part->initial.parts;
-    for (int i = 0; i < part->initial.parts; i++)
-        join_rows(tape, &whole->initial.part[i], whole->B, first_sentence, part->initial.part[i]);
+    for (int i = 0; i < CONTEXT_MAPS; i++) join_rows(tape, &whole->mapped[i], rows, first, chunk->mapped[i]);
+    whole->initial.parts = chunk->initial.parts;
+    for (int i = 0; i < chunk->initial.parts; i++)
+        join_rows(tape, &whole->initial.part[i], whole->B, first_sentence, chunk->initial.part[i]);
 }

@@ -19,8 +19,8 @@ typedef struct {
 enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
 
 /* What a decoder carries from step to step: one row per hypothesis in each part. Recurrent: the parts of each
- * layer's cell (h, or h and c) and, with input feeding, the attentional vector. Decoders that look at their
- * own earlier steps, the Transformer and recurrent ones with self-attention: the keys and values of those. */
+ * layer's cell (h, or h and c) and, with input feeding, the attentional vector. Decoders with
+ * self-attention, the Transformer and recurrent ones: the keys and values of earlier steps. */
 typedef struct {
     Tensor *part[STATE_PARTS];
     int parts;
@@ -31,37 +31,37 @@ typedef struct {
 enum { CONTEXT_TO_STATE, CONTEXT_TO_READOUT, CONTEXT_MAPS };
 
 typedef struct {
-    Tape *tape;  /* where it lives; steps leave their keys and values there, for later ones */
-    int decoder; /* which of the model's it is for */
+    Tape *tape;  /* its memory; steps also store their keys and values here, for later steps */
+    int decoder; /* index of the model's decoder */
     int B;
-    /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 of what the decoder looks at: its
+    /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 that the decoder attends to: its
      * annotations or, without attention, one row. */
     const int *start;
     KeysValues source[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
     DecoderState initial;                /* row b = sentence b */
-    Tensor *mapped[CONTEXT_MAPS]; /* annotations under these maps: see decoder_prepare_steps; or NULL */
+    Tensor *mapped[CONTEXT_MAPS];        /* mapped annotations, set by prepare_steps (decoder.h); or NULL */
 } Encoded;
 
-/* Several batches as one: sentence b of the whole has lengths[b] rows. The parts are then added in order;
- * what they hold is copied to the tape of the whole. */
+/* Several batches as one: sentence b of the whole has lengths[b] rows. encoded_add then copies the chunks, in
+ * order, to the tape of the whole. */
 Encoded *encoded_join(Tape *tape, const int *lengths, int B);
-void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *part);
+void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *chunk);
 
-/* Rows that look at the whole source of their sentences: row r at that of sentence[r]. */
+/* Spans of rows that attend to the whole source: row r to that of sentence[r]. */
 const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *sentence, int rows);
 
-/* Which of a Transformer's attentions to show, counted from 0, or the mean of all; the recurrent decoders
- * have only one. */
+/* The attention of a Transformer to report: layer and head from 0, or ATTENTION_MEAN. Recurrent decoders have
+ * only one. */
 typedef struct {
     int layer, head;
 } AttentionChoice;
 enum { ATTENTION_MEAN = -1 };
 
-/* Attention to the source in one step: row r looks at source positions 0..length[r]-1 with weights
+/* Attention to the source in one step: row r attends to source positions 0..length[r]-1 with weights
  * weights[start[r]] ... */
 typedef struct {
     AttentionChoice choice;    /* set before the step */
-    const real *weights;       /* NULL of a model without such attention */
+    const real *weights;       /* NULL if the model has no such attention */
     const int *start, *length; /* [rows] */
 } AttentionWeights;
 

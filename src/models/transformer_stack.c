@@ -1,4 +1,4 @@
-/* transformer_stack.c - positions, then block after block. */
+/* transformer_stack.c - see transformer_stack.h. */
 #include "models/transformer_stack.h"
 
 TransformerStack transformer_stack_new(ParamSet *params, const char *name, const ModelOptions *o, int layers,

@@ -1,4 +1,4 @@
-/* transformer_stack.h - Transformer blocks one on the other, the encoder's or the decoder's.
+/* transformer_stack.h - a stack of Transformer blocks, the encoder's or the decoder's.
  * Vaswani et al. 2017, section 3.1; Dive into Deep Learning, section 11.7
  *
  * Shapes  embedded [n, D] -> [n, H]
@@ -15,13 +15,13 @@ typedef struct {
     int layers;
     PositionalEncoding positions;
     TransformerBlock block[MODEL_MAX_LAYERS];
-    Norm norm; /* pre-normalization: of the last block's output */
+    Norm norm; /* [1, H] pre-normalization: of the last block's output */
 } TransformerStack;
 
-/* `name`: of the parameters. `source_size` as in TransformerForm. `options` is kept. */
+/* `name`: prefix of the parameters. `source_size` as in TransformerForm. `options` must outlive the stack. */
 TransformerStack transformer_stack_new(ParamSet *params, const char *name, const ModelOptions *options,
                                        int layers, int source_size);
-/* `run` says everything but the rates of dropout. */
+/* `run` has everything except the rates of dropout. */
 Tensor *transformer_stack_run(Tape *tape, const TransformerStack *stack, Tensor *embedded,
                               TransformerRun run);
 

@@ -10,14 +10,14 @@
 
 enum {
     WINDOW = 8 << 20, /* bytes of tensors, or one tensor */
-    MOST_THREADS = 4, /* one reads: more would wait for it */
+    MOST_THREADS = 4, /* one thread reads, and more workers would wait for it */
 };
 
 /* A tensor of the file: the numbers of a parameter, or their scales. */
 typedef struct {
     Param *param;
     bool is_scales;
-    size_t scales; /* where the parameter's begin among all scales */
+    size_t scales; /* index of the parameter's first scale among all scales */
     StatusRecord fault;
 } Item;
 
@@ -40,7 +40,7 @@ typedef struct {
     size_t scratch_size;
 } Reading;
 
-/* ---- what the file must have ---- */
+/* ---- checking the names and sizes ---- */
 
 const char *weights_dtype(const Param *param, WeightFormat stored) {
     if (quantize_applies(param) && stored == WEIGHT_INT8) return "I8";
@@ -67,7 +67,7 @@ size_t weights_bytes(const Param *p, WeightFormat stored) {
     return param_size(p) * element_size(p, stored) + scales * sizeof(real);
 }
 
-/* The sizes come from a file that nobody vouches for: compare them before memory is allocated for them. */
+/* The file is untrusted: compare its sizes before memory is allocated for them. */
 static Status check_size(const Reading *r) {
     size_t tensors = 0, bytes = 0, there = 0, wanted = 0;
     for (int i = 0; i < r->params->count; i++) {
@@ -144,7 +144,7 @@ static bool stays(const Reading *r, const Param *p) {
     return element_size(p, r->stored) == sizeof(real) && p->offset != PARAM_ONLY_PACKED;
 }
 
-/* Where a tensor is read to: the place where it stays, or the next one in the window. */
+/* The destination of a tensor: its final memory, or the next bytes of the window. */
 static void *place_of(const Reading *r, const Item *item, size_t bytes, unsigned char **next) {
     if (item->is_scales) return r->scales + item->scales;
     if (stays(r, item->param)) return param_data(r->params, item->param);
@@ -153,7 +153,7 @@ static void *place_of(const Reading *r, const Item *item, size_t bytes, unsigned
     return place;
 }
 
-/* The items from `first` on that are a window, and how large its buffer has to be. */
+/* The window of items from `first` on, and the size of its buffer. */
 static size_t window_end(const Reading *r, size_t first, size_t *buffer) {
     size_t end = first, bytes = 0;
     *buffer = 0;
@@ -174,7 +174,7 @@ static Status read_window(const Reading *r, const Window *window) {
     return STATUS_OK;
 }
 
-/* ---- what becomes of a tensor ---- */
+/* ---- converting a tensor ---- */
 
 static Status check_scales(const SafeTensor *tensor) {
     const real *scales = tensor->data;
@@ -229,7 +229,7 @@ static Status take(const Reading *r, const Item *item, const SafeTensor *tensor,
     return STATUS_OK;
 }
 
-/* Task 0 reads the next window, the others take the tensors of this one. */
+/* Task 0 reads the next window, the others convert the tensors of the current one. */
 static void work(void *context, int task, int thread) {
     Reading *r = context;
     if (task == 0) {
@@ -242,9 +242,9 @@ static void work(void *context, int task, int thread) {
     if (status != STATUS_OK) status_save(&r->items[i].fault, status);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
-/* Working memory of a thread, for the greatest weight. */
+/* Size of a thread's working memory: that of the largest weight. */
 static size_t scratch_size(const Reading *r) {
     size_t most = 0;
     WeightFormat format = r->params->format;
@@ -288,7 +288,7 @@ static Status read_windows(Reading *r, Workers *workers) {
     return status;
 }
 
-/* That the file is damaged is said before what the damage did. */
+/* A wrong digest is reported before any error that the damage caused. */
 static Status read_items(Reading *r) {
     Workers *workers =
         workers_new(workers_default_count() < MOST_THREADS ? workers_default_count() : MOST_THREADS);

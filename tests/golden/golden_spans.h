@@ -1,7 +1,7 @@
 /* golden_spans.h - PyTorch's padded [.., queries, keys] fields as rows of spans, which hold nothing beyond a
  * length.
  *
- * Row b * queries + q looks at the keys of sentence b: all of them, the first valid_lens[b], or the first
+ * Row b * queries + q attends to the keys of sentence b: all of them, the first valid_lens[b], or the first
  * valid_lens[b, q].
  */
 #ifndef GOLDEN_SPANS_H

@@ -2,7 +2,7 @@
 #include "layers/attention.h"
 #include "op_cases.h"
 
-/* Rows look at spans of one key, of several, of the same keys, and of none. */
+/* Rows attend to spans of one key, of several, of the same keys, and of none. */
 static const int FIRST[] = {0, 1, 1, 4, 4}, LENGTH[] = {1, 3, 2, 5, 0};
 enum { ROWS = 5, KEYS = 9, TOTAL = 11 };
 

@@ -6,7 +6,7 @@ enum { MANY = 258 }; /* rows: more than the op keeps logits of */
 static int many_targets[MANY];
 static const int TARGETS[] = {0, 5, 3, 3, 1};
 
-/* Where the sums of a call go, which nobody reads. */
+/* Receives the sums of a call, which the cases do not check. */
 static CrossEntropy *sums(Tape *tape) {
     CrossEntropy *result = tape_alloc(tape, sizeof *result);
     *result = (CrossEntropy){0};

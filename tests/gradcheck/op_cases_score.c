@@ -1,7 +1,7 @@
 /* op_cases_score.c - scores over ragged spans: additive, products in all their forms, places. */
 #include "op_cases.h"
 
-/* Rows look at spans of one key, of several, of the same keys, and of none. */
+/* Rows attend to spans of one key, of several, of the same keys, and of none. */
 static const int FIRST[] = {0, 1, 1, 4, 4}, LENGTH[] = {1, 3, 2, 5, 0};
 enum { ROWS = 5, KEYS = 9, TOTAL = 11 };
 

@@ -68,7 +68,7 @@ static void test_score_dot(void **state) {
     Tensor *query = numbers(ROWS, WIDTH, 1), *keys = numbers(KEYS, WIDTH, 2), *qb = numbers(ROWS, 1, 3),
            *kb = numbers(KEYS, 1, 4);
     spoil(query, 2); /* this row has no keys */
-    spoil(keys, 29); /* and nobody looks at this one */
+    spoil(keys, 29); /* no query attends to this one */
     for (int variant = 0; variant < 8; variant++) {
         DotScore form = {HEADS, (real)-0.5, variant & 1 ? sharpness : NULL, variant & 2 ? qb : NULL,
                          variant & 4 ? kb : NULL};
@@ -162,7 +162,7 @@ static void test_rows_are_independent(void **state) {
     tape->training = false;
 }
 
-/* Nobody may look at anything: nothing comes out, and nothing is touched. */
+/* All spans are empty: the context is 0, and no key or value is read. */
 static void test_nothing(void **state) {
     (void)state;
     static const int ZERO[ROWS] = {0};

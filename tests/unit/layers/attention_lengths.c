@@ -29,10 +29,10 @@ static Tensor *random_tensor(Tape *tape, int rows, int columns, uint64_t seed) {
 typedef struct {
     Tape *tape;
     Tensor *query, *values, *context, *weights;
-    bool seen[KEYS]; /* does any query look at this key? */
+    bool seen[KEYS]; /* does any query attend to this key? */
 } Bench;
 
-/* With `spoil`, keys that nobody may look at are not numbers. */
+/* With `spoil`, keys outside all spans are NaN. */
 static Bench attend(const ParamSet *params, const Attention *attention, const int *length, bool spoil) {
     Bench b = {.tape = tape_new(params, !spoil)};
     if (!spoil) b.tape->grads = params_block(params);
