@@ -386,8 +386,8 @@ static Status session_begin(Session *session, const StrList *files) {
     session->window.source_language = strbuf_view(&session->models.source_language);
     session->window.target_language = strbuf_view(&session->models.target_language);
     session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
-                                     ? options->mini_batch * WINDOW_BATCHES
-                                     : WINDOW_MOST;
+                               ? options->mini_batch * WINDOW_BATCHES
+                               : WINDOW_MOST;
     TRY(open_input(session, files));
     const DecodeOptions *wanted = &seq2seq_config(session->models.items[0])->decode;
     scoring.search.decode = (DecodeOptions){
