@@ -29,41 +29,41 @@ typedef struct {
 static const Option SCORE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
      .help = "model to score with; several models form an ensemble", .group = "Input and output"},
-    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .fallback = "-",
+    {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .default_text = "-",
      .arg = "FILE",
      .help = "output file; it is replaced only when everything is done"},
     {.flag = "n-best", .common = true, .type = OPT_STRING, FIELD(n_best), .arg = "FILE",
      .help = "score an n-best list in Moses format, and print it with one more feature; the numbers in "
              "the list count the lines of SOURCE from 0"},
-    {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .fallback = "Score", .needs = "n-best",
+    {.flag = "n-best-feature", .type = OPT_STRING, FIELD(feature), .default_text = "Score", .needs = "n-best",
      .arg = "NAME",
      .help = "name of the new feature"},
-    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .fallback = "0",
+    {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N",
      .help = "number of threads, 0 = one per core; the result does not depend on it"},
-    {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .fallback = "32", .min = 1, .max = 100000,
+    {.flag = "mini-batch", .type = OPT_INT, FIELD(mini_batch), .default_text = "32", .min = 1, .max = 100000,
      .arg = "N", .help = "pairs scored together"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .fallback = "float32",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
      .help = "number format of the weights; files of attn-mt convert keep their own format"},
-    {.flag = "left-to-right", .type = OPT_BOOL, FIELD(left_to_right), .fallback = "false",
+    {.flag = "left-to-right", .type = OPT_BOOL, FIELD(left_to_right), .default_text = "false",
      .help = "use only the first decoder of a model with two, as in translate; the model file can set "
              "this, too"},
-    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .fallback = "false",
+    {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
      .help = "print no warnings and no summary"},
-    {.flag = "per-token", .common = true, .type = OPT_BOOL, FIELD(per_token), .fallback = "false",
+    {.flag = "per-token", .common = true, .type = OPT_BOOL, FIELD(per_token), .default_text = "false",
      .help = "add log p of each token and of </s>", .group = "Output format"},
-    {.flag = "per-word", .common = true, .type = OPT_BOOL, FIELD(per_word), .fallback = "false",
+    {.flag = "per-word", .common = true, .type = OPT_BOOL, FIELD(per_word), .default_text = "false",
      .help = "add log p of each word (the sum over its tokens) and of </s>"},
     {.flag = "length-penalty", .common = true, .letter = 'n', .type = OPT_REAL,
-     FIELD(length_penalty), .fallback = "1", .max = 10, .bare = "1", .arg = "ALPHA",
+     FIELD(length_penalty), .default_text = "1", .max = 10, .implied_value = "1", .arg = "ALPHA",
      .help = "the second score is log p / length^ALPHA; the length includes </s>"},
     {.flag = "keep-above", .common = true, .type = OPT_REAL, FIELD(keep_above), .arg = "X",
      .help = "print pairs instead of scores: those with a normalized score above X and no empty side"},
-    {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .fallback = "1000", .max = 100000,
+    {.flag = "max-length", .type = OPT_INT, FIELD(max_length), .default_text = "1000", .max = 100000,
      .needs = "keep-above", .arg = "N",
      .help = "with --keep-above: drop pairs with more than N tokens on a side; 0 = keep all"},
-    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .fallback = "false",
+    {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object per line; its fields are source, target, score, normalized_score and "
              "tokens"},
     {0}};
@@ -436,12 +436,12 @@ Status cmd_score(int argc, char **argv) {
     Session session = {0};
     OptionTable tables[] = {{SCORE_OPTIONS, &session.options}, {0}};
     StrList files;
-    OptionsGiven given = {0};
+    UserOptions given = {0};
     HelpKind help;
     options_defaults(tables);
     Status status = options_parse(tables, argc, argv, &files, &help, &given);
-    session.filter = options_given(&given, "keep-above");
-    session.direction_given = options_given(&given, "left-to-right");
+    session.filter = option_is_given(&given, "keep-above");
+    session.direction_given = option_is_given(&given, "left-to-right");
     if (status == STATUS_OK && help) {
         status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK) {
