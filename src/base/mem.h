@@ -23,7 +23,8 @@ static inline size_t mem_round_up(size_t bytes) {
 /* For programs that do the same work again and again: what is freed stays with the process from now on, up to
  * 64 MB of each thread, because memory that comes anew from the system has to be cleared. */
 void mem_keep_freed(void);
-/* Give back to the system what was freed and kept so far: for after something large and rare. */
+/* After mem_keep_freed: give back to the system what was freed so far, except the free end of other threads'
+ * arenas. For after something large and rare. */
 void mem_trim(void);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);

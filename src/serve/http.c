@@ -24,7 +24,8 @@ enum {
     NAME_BYTES = 128,      /* of a path or a type that means anything here */
     BACKLOG = 1024,
     SCOPE_BODIES = 100,    /* times the largest body: what a request and its answer may take */
-    MOST_FREED = 16 << 20, /* bytes: below that, what was freed is soon used again */
+    MOST_FREED = 16 << 20, /* bytes that the server keeps while requests come; they are soon used again */
+    IDLE_FREED = 1 << 20,  /* bytes that it keeps between requests */
 };
 enum { TIMEOUT = 408, TOO_LARGE = 413, UNAVAILABLE = 503 };
 
@@ -49,7 +50,8 @@ struct HttpServer {
     Connection *connections;
     int count, begun;       /* connections that are open, and that there were */
     size_t bodies, answers; /* bytes of all */
-    size_t freed;           /* of these since memory was last given back to the system */
+    size_t freed;           /* of these since http_tick last returned true */
+    size_t freed_at_tick;   /* `freed` at the last tick */
     bool stopping;
     double stopped; /* when it began to */
 };
@@ -159,7 +161,7 @@ static bool has_expired(const HttpServer *server, const Connection *place, doubl
     return now - since > limit;
 }
 
-void http_tick(HttpServer *server) {
+bool http_tick(HttpServer *server) {
     double now = clock_seconds();
     int slow = 0;
     pthread_mutex_lock(&server->lock);
@@ -174,12 +176,14 @@ void http_tick(HttpServer *server) {
         shutdown(place->fd, SHUT_RDWR);
         place->cut = true;
     }
-    bool much = server->freed >= MOST_FREED;
+    bool quiet = server->freed == server->freed_at_tick;
+    bool much = server->freed >= (quiet ? IDLE_FREED : MOST_FREED);
     if (much) server->freed = 0;
+    server->freed_at_tick = server->freed;
     pthread_mutex_unlock(&server->lock);
-    if (much) mem_trim();
     for (int i = 0; i < slow; i++)
         server->options.watch(server->options.context, TIMEOUT, server->options.timeout);
+    return much;
 }
 
 /* ---- memory of requests ---- */

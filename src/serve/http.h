@@ -43,9 +43,9 @@ Status http_start(HttpServer **server, const HttpOptions *options);
 const char *http_address(const HttpServer *server); /* it listens on this one ... */
 int http_port(const HttpServer *server);
 int http_connections(HttpServer *server); /* that are open */
-/* Close what has taken too long, and give memory back to the system after much was freed; to be called about
- * four times a second. */
-void http_tick(HttpServer *server);
+/* Close what has taken too long; to be called about four times a second. True: the server freed much memory
+ * since the last call that returned true, or has freed some and is quiet now. */
+bool http_tick(HttpServer *server);
 /* Refuse new connections at once, answer what was asked, also on connections that the kernel had accepted,
  * and close. If `socket` was passed, new connections wait there for another process. The handler must go on
  * answering. */

@@ -40,6 +40,7 @@ struct Pool {
     Job *first, *last; /* the line, in the order of arrival */
     int idle;          /* threads */
     int long_batches;  /* in work */
+    long trims;        /* calls of pool_trim */
     bool stop;
     PoolFigures figures;
 };
@@ -326,16 +327,17 @@ static bool is_crowded(const Pool *pool) {
     return pool->figures.waiting > pool->options.batch || pool->figures.characters > POOL_BATCH_CHARACTERS;
 }
 
-/* Wait until there is a job for this thread; NULL: there will be none any more. The search of a long text
- * takes far more memory than that of short ones: an idle thread gives it back. Under the lock. */
-static Job *await_work(Pool *pool, bool *freed_much) {
+/* Wait until there is a job for this thread; NULL: there will be none any more. An idle thread gives memory
+ * back, because mem_trim reaches the end of its arena only from there: if `trims` is behind the pool's.
+ * Under the lock. */
+static Job *await_work(Pool *pool, long *trims) {
     Job *chosen;
     while (!(chosen = choose(pool, is_spared(pool))) && !pool->stop) {
-        if (!*freed_much) {
+        if (*trims == pool->trims) {
             pthread_cond_wait(&pool->work, &pool->lock);
             continue;
         }
-        *freed_much = false;
+        *trims = pool->trims;
         pthread_mutex_unlock(&pool->lock);
         mem_trim();
         pthread_mutex_lock(&pool->lock);
@@ -348,12 +350,12 @@ static void *pool_thread(void *context) {
     Worker worker = {pool, batch_new(pool), batch_new(pool)};
     Batch *batch = &worker.batch;
     int wanted = 0;
-    bool freed_much = false;
+    long trims = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
         await_more(pool, batch->count, wanted);
-        Job *chosen = await_work(pool, &freed_much);
+        Job *chosen = await_work(pool, &trims);
         pool->idle--;
         if (!chosen) break;
         Job *dropped = NULL;
@@ -365,7 +367,8 @@ static void *pool_thread(void *context) {
         if (chosen) batch_take(pool, batch, chosen);
         pthread_mutex_unlock(&pool->lock);
         finish_dropped(dropped);
-        freed_much |= chosen && batch->is_long;
+        if (chosen && batch->is_long)
+            trims = -1; /* its search takes far more memory than that of short ones */
         if (chosen) batch_translate(&worker, batch, 0, batch->count);
         wanted = pool_figures(pool).waiting + batch->count;
         if (chosen) batch_finish(pool, batch);
@@ -378,6 +381,14 @@ static void *pool_thread(void *context) {
 }
 
 /* ---- the pool ---- */
+
+void pool_trim(Pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    pool->trims++;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    mem_trim();
+}
 
 bool pool_submit(Pool *pool, Job *job) {
     job->dropped = false;

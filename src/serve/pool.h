@@ -94,6 +94,8 @@ void pool_free(Pool *pool); /* no job may wait */
 size_t pool_characters(const char *const *texts, int count);
 /* False if too much waits: then nothing was taken. `job` needs at least one text. */
 bool pool_submit(Pool *pool, Job *job);
+/* Give memory that was freed back to the system. */
+void pool_trim(Pool *pool);
 /* Load the models again; with what they were, if that fails. */
 Status pool_reload(Pool *pool);
 PoolFigures pool_figures(Pool *pool);
