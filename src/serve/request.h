@@ -6,6 +6,7 @@
  *   alternatives  so many more translations of each text
  *   api_key       where keys are asked for
  *   attention     "word" or "subword": weights too (this program's own)
+ *   secret        ignored: what LibreTranslate's web page sends to its own server
  *
  * Another member is an error, and so are more values than `most_texts` texts and these members need. So
  * reading takes a small multiple of the size of the body.
@@ -24,8 +25,8 @@ typedef struct {
     const char **texts; /* [count] */
     int count;
     size_t capacity;
-    bool given, list;                                           /* is there a q, and is it a list? */
-    const char *source, *target, *format, *api_key, *attention; /* or NULL */
+    bool given, list;                                                    /* is there a q, and is it a list? */
+    const char *source, *target, *format, *api_key, *attention, *secret; /* or NULL */
     double alternatives;
 } TranslateRequest;
 
