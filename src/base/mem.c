@@ -67,7 +67,7 @@ static void return_large(void) {
     if (!atomic_exchange(&told, true)) mallopt(M_MMAP_THRESHOLD, HUGE_PAGE);
 }
 
-void mem_keep_freed(void) {
+void mem_retain(void) {
     atomic_store(&told, true);
     mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
     mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
@@ -86,7 +86,7 @@ void mem_trim(void) {
 }
 #else
 static void return_large(void) {}
-void mem_keep_freed(void) {}
+void mem_retain(void) {}
 void mem_trim(void) {}
 #endif
 

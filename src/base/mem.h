@@ -22,8 +22,8 @@ static inline size_t mem_round_up(size_t bytes) {
 }
 /* For programs that do the same work again and again: what is freed stays with the process from now on, up to
  * 64 MB of each thread, because memory that comes anew from the system has to be cleared. */
-void mem_keep_freed(void);
-/* After mem_keep_freed: give back to the system what was freed so far, except the free end of other threads'
+void mem_retain(void);
+/* After mem_retain: give back to the system what was freed so far, except the free end of other threads'
  * arenas. For after something large and rare. */
 void mem_trim(void);
 char *mem_strdup(const char *text);
