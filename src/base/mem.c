@@ -72,7 +72,17 @@ void mem_retain(void) {
     mallopt(M_TRIM_THRESHOLD, RETAIN_TOTAL);
 }
 
-void mem_trim(void) { malloc_trim(0); }
+/* malloc_trim leaves the free end of each arena but the first. A thread that frees a block of this size cuts
+ * the end of its own arena if that exceeds M_TRIM_THRESHOLD. */
+enum { TRIMMING_BLOCK = 128 << 10 };
+
+void mem_trim(void) {
+    mallopt(M_TRIM_THRESHOLD, 0);
+    void *volatile block = malloc(TRIMMING_BLOCK); /* volatile: compilers remove free(malloc()) */
+    free(block);
+    mallopt(M_TRIM_THRESHOLD, RETAIN_TOTAL);
+    malloc_trim(0);
+}
 #else
 static void return_large(void) {}
 void mem_retain(void) {}

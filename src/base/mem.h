@@ -22,7 +22,8 @@ static inline size_t mem_round_up(size_t bytes) {
 /* For programs that repeat the same work, such as a server: from now on the process keeps freed memory, up to
  * 16 MB per thread. The system would have to clear new memory. */
 void mem_retain(void);
-/* Returns the freed memory that the process kept to the system: after work that was large and is rare. */
+/* After mem_retain: returns the freed memory to the system, except the free end of other threads' arenas. For
+ * use after work that was large and is rare. */
 void mem_trim(void);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t length);

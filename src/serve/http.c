@@ -23,9 +23,10 @@ enum {
     HEAD_BYTES = 32 << 10, /* buffer of the library for each connection: request line and headers */
     NAME_BYTES = 128,      /* longest path or content type that has a meaning here, with its NUL */
     BACKLOG = 1024,
-    SCOPE_BODIES = 100,    /* limit of the scope of a request, in largest bodies */
-    TRIM_BYTES = 16 << 20, /* fewer freed bytes are soon used again */
-    LATE_TRIMS = 8,        /* ticks: the answers of a burst are freed one after the other */
+    SCOPE_BODIES = 100, /* limit of the scope of a request, in largest bodies */
+    BUSY_BYTES =
+        16 << 20, /* freed bytes that the server keeps while requests come: they are soon used again */
+    IDLE_BYTES = 1 << 20, /* freed bytes that it keeps between requests */
 };
 enum { TIMEOUT = 408, TOO_LARGE = 413, UNAVAILABLE = 503 };
 
@@ -51,8 +52,8 @@ struct HttpServer {
     Connection *connections;
     int count, begun;                /* connections: open; ever */
     size_t body_bytes, answer_bytes; /* of all requests */
-    size_t freed_bytes;              /* since the last mem_trim */
-    int trims;                       /* ticks left that trim even a few freed bytes */
+    size_t freed_bytes;              /* since http_tick last returned true */
+    size_t freed_at_tick;            /* freed_bytes at the last tick */
     bool stopping;
     double stopped; /* the time when stopping began */
 };
@@ -162,7 +163,7 @@ static bool has_expired(const HttpServer *server, const Connection *connection, 
     return now - since > limit;
 }
 
-void http_tick(HttpServer *server) {
+bool http_tick(HttpServer *server) {
     double now = clock_seconds();
     int slow = 0;
     pthread_mutex_lock(&server->lock);
@@ -178,14 +179,14 @@ void http_tick(HttpServer *server) {
         shutdown(connection->fd, SHUT_RDWR);
         connection->closed = true;
     }
-    if (server->freed_bytes >= TRIM_BYTES) server->trims = LATE_TRIMS;
-    bool trim = server->trims > 0 && server->freed_bytes > 0;
-    if (trim) server->freed_bytes = 0;
-    if (server->trims > 0) server->trims--;
+    bool quiet = server->freed_bytes == server->freed_at_tick;
+    bool much = server->freed_bytes >= (quiet ? IDLE_BYTES : BUSY_BYTES);
+    if (much) server->freed_bytes = 0;
+    server->freed_at_tick = server->freed_bytes;
     pthread_mutex_unlock(&server->lock);
-    if (trim) mem_trim();
     for (int i = 0; i < slow; i++)
         server->options.observer(server->options.context, TIMEOUT, server->options.timeout);
+    return much;
 }
 
 /* ---- memory of requests ---- */

@@ -47,9 +47,9 @@ Status http_start(HttpServer **server, const HttpOptions *options);
 const char *http_address(const HttpServer *server); /* the address that it listens on */
 int http_port(const HttpServer *server);
 int http_connections(HttpServer *server); /* open connections */
-/* Closes connections that take too long, and returns freed memory to the system. Call it about four times a
- * second. */
-void http_tick(HttpServer *server);
+/* Closes connections that take too long. Call it about four times a second. Returns true if the server freed
+ * much memory since the last call that returned true, or freed some and is quiet now. */
+bool http_tick(HttpServer *server);
 /* Refuses new connections, answers the requests of all accepted connections, including those that wait in the
  * kernel's backlog, and closes. With HttpOptions.socket the backlog is left to other processes. The handler
  * must keep answering meanwhile. */

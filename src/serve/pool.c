@@ -42,6 +42,7 @@ struct Pool {
     Job *first, *last; /* the queue, oldest job first */
     int idle;          /* threads */
     int long_batches;  /* being translated */
+    long trims;        /* calls of pool_trim */
     bool stop;
     PoolStats stats;
 };
@@ -332,16 +333,17 @@ static bool is_crowded(const Pool *pool) {
            pool->stats.queued_characters > POOL_BATCH_CHARACTERS;
 }
 
-/* Waits for a job for this thread; NULL: the pool stops. A long text needs far more memory than short ones,
- * which an idle thread returns to the system. Under the lock. */
-static Job *wait_for_work(Pool *pool, bool *freed_much) {
+/* Waits for a job for this thread; NULL: the pool stops. An idle thread returns memory to the system if its
+ * `trims` is behind the pool's: mem_trim reaches the end of an arena only from the arena's own thread. Under
+ * the lock. */
+static Job *wait_for_work(Pool *pool, long *trims) {
     Job *job;
     while (!(job = choose_job(pool, is_last_for_short_texts(pool))) && !pool->stop) {
-        if (!*freed_much) {
+        if (*trims == pool->trims) {
             pthread_cond_wait(&pool->work, &pool->lock);
             continue;
         }
-        *freed_much = false;
+        *trims = pool->trims;
         pthread_mutex_unlock(&pool->lock);
         mem_trim();
         pthread_mutex_lock(&pool->lock);
@@ -354,12 +356,12 @@ static void *pool_thread(void *context) {
     Worker worker = {pool, batch_new(pool), batch_new(pool)};
     Batch *batch = &worker.batch;
     int expected = 0; /* texts, if every answered client asks again */
-    bool freed_much = false;
+    long trims = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
         wait_for_more(pool, batch->count, expected);
-        Job *job = wait_for_work(pool, &freed_much);
+        Job *job = wait_for_work(pool, &trims);
         pool->idle--;
         if (!job) break;
         Job *cancelled = NULL;
@@ -371,7 +373,7 @@ static void *pool_thread(void *context) {
         if (job) batch_fill(pool, batch, job);
         pthread_mutex_unlock(&pool->lock);
         finish_cancelled(cancelled);
-        freed_much |= job && batch->is_long;
+        if (job && batch->is_long) trims = -1; /* its search takes far more memory than that of short texts */
         if (job) batch_translate(&worker, batch, 0, batch->count);
         expected = pool_stats(pool).queued_texts + batch->count;
         if (job) batch_finish(pool, batch);
@@ -384,6 +386,14 @@ static void *pool_thread(void *context) {
 }
 
 /* ---- the pool ---- */
+
+void pool_trim(Pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    pool->trims++;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    mem_trim();
+}
 
 bool pool_submit(Pool *pool, Job *job) {
     job->cancelled = false;

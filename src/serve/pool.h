@@ -107,6 +107,8 @@ void pool_free(Pool *pool); /* the queue must be empty */
 size_t pool_characters(const char *const *texts, int count);
 /* False if the queue has no space for the job; then nothing has happened. A job has at least one text. */
 bool pool_submit(Pool *pool, Job *job);
+/* Returns freed memory to the system. */
+void pool_trim(Pool *pool);
 /* Loads the models again. If that fails, the old ones stay. */
 Status pool_reload(Pool *pool);
 PoolStats pool_stats(Pool *pool);

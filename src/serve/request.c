@@ -14,11 +14,10 @@ typedef struct {
     size_t offset; /* of a string in TranslateRequest */
 } Field;
 
-static const Field FIELDS[] = {{"source", offsetof(TranslateRequest, source)},
-                               {"target", offsetof(TranslateRequest, target)},
-                               {"format", offsetof(TranslateRequest, format)},
-                               {"api_key", offsetof(TranslateRequest, api_key)},
-                               {"attention", offsetof(TranslateRequest, attention)}};
+static const Field FIELDS[] = {
+    {"source", offsetof(TranslateRequest, source)},       {"target", offsetof(TranslateRequest, target)},
+    {"format", offsetof(TranslateRequest, format)},       {"api_key", offsetof(TranslateRequest, api_key)},
+    {"attention", offsetof(TranslateRequest, attention)}, {"secret", offsetof(TranslateRequest, secret)}};
 
 static const char **string_field(TranslateRequest *request, const char *name) {
     for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)

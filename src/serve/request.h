@@ -7,6 +7,7 @@
  *   alternatives  number of further translations of each text
  *   api_key       required if the server has a file of keys
  *   attention     "word" or "subword": the answer has attention weights (not in LibreTranslate)
+ *   secret        ignored: LibreTranslate's web page sends it to its own server
  *
  * Unknown members are errors, and so are more values than these members and `max_texts` texts need. So
  * parsing needs a small multiple of the size of the body.
@@ -26,7 +27,7 @@ typedef struct {
     int count;
     size_t capacity;
     bool has_q, q_is_list;
-    const char *source, *target, *format, *api_key, *attention; /* or NULL */
+    const char *source, *target, *format, *api_key, *attention, *secret; /* or NULL */
     double alternatives;
 } TranslateRequest;
 

@@ -524,7 +524,7 @@ Status service_run(const ServiceOptions *options, const volatile sig_atomic_t *s
     if (status == STATUS_OK) status = ready(http_address(service.http), http_port(service.http));
     while (status == STATUS_OK && !*stop) {
         nanosleep(&(struct timespec){.tv_nsec = TICK_NANOSECONDS}, NULL);
-        http_tick(service.http);
+        if (http_tick(service.http)) pool_trim(service.pool);
         if (!*reload) continue;
         *reload = 0;
         reload_all(&service);

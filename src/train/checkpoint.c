@@ -93,6 +93,18 @@ static Status fail_in_use(const char *dir, int fd) {
     return status_hint(s, "wait for it, stop it, or train elsewhere with --run DIR");
 }
 
+/* Opening a pipe for writing waits until another program reads it. */
+static Status check_files(const char *dir) {
+    static const char *const NAMES[] = {STATE_NAME, MODEL_NAME, LOG_NAME, "best.safetensors", "curve.svg"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        Path path = path_in(dir, NAMES[i]);
+        if (!file_is_stream(path.text)) continue;
+        Status s = status_fail(STATUS_DATA, "'%s': not a regular file", path.text);
+        return status_hint(s, "training replaces this file: remove it, or train elsewhere with --run DIR");
+    }
+    return STATUS_OK;
+}
+
 Status checkpoint_lock(const char *dir) {
     Path path = path_in(dir, "LOCK");
     created_dir = false;
@@ -112,7 +124,7 @@ Status checkpoint_lock(const char *dir) {
         }
         if (!write_holder(fd))
             return status_fail(STATUS_RUNTIME, "cannot write '%s': %s", path.text, strerror(errno));
-        return STATUS_OK;
+        return check_files(dir);
     }
     return status_fail(STATUS_RUNTIME, "cannot lock '%s': other processes keep removing it", path.text);
 }

@@ -76,14 +76,16 @@ static void set_languages(const TrainPlan *plan, const Columns *columns) {
     columns_format(columns, &names);
     set_string(plan, "data.source", columns->source_name);
     set_string(plan, "data.target", columns->target_name);
-    if (!option_is_given(plan->user_options, "data.columns")) set_string(plan, "data.columns", strbuf_view(&names));
+    if (!option_is_given(plan->user_options, "data.columns"))
+        set_string(plan, "data.columns", strbuf_view(&names));
     strbuf_free(&names);
 }
 
 /* --languages must agree with data.source and data.target of the same command line, but overrides those of a
  * configuration. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
-    if (!plan->without_config || !option_is_given(plan->user_options, key) || language_same(sv(name), language))
+    if (!plan->without_config || !option_is_given(plan->user_options, key) ||
+        language_same(sv(name), language))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
     return status_hint(STATUS_USAGE, "leave out one of them");
@@ -127,7 +129,8 @@ static Status check_neutral_names(const TrainPlan *plan) {
 }
 
 static bool names_are_set(const TrainPlan *plan) {
-    return option_is_given(plan->user_options, "data.source") || option_is_given(plan->user_options, "data.target") ||
+    return option_is_given(plan->user_options, "data.source") ||
+           option_is_given(plan->user_options, "data.target") ||
            option_is_given(plan->user_options, "data.columns");
 }
 
@@ -140,7 +143,9 @@ static bool is_read(const TrainPlan *plan, StrView language) {
  * data.source and data.target are these two. */
 static void use_columns(const TrainPlan *plan) {
     StrView two[2];
-    if (option_is_given(plan->user_options, "data.source") || option_is_given(plan->user_options, "data.target")) return;
+    if (option_is_given(plan->user_options, "data.source") ||
+        option_is_given(plan->user_options, "data.target"))
+        return;
     if (columns_languages(plan->config->data.columns, two) != 2) return;
     if (is_read(plan, two[0]) && is_read(plan, two[1])) return;
     set_string(plan, "data.source", two[0]);
@@ -170,12 +175,13 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
     StrBuf first_line = {0};
     columns_read_first_line(path, &first_line);
     Status status = use_hints(
-        plan, &(ColumnHints){.path = path,
-                             .first_line = strbuf_view(&first_line),
-                             .languages = plan->languages,
-                             .names = option_is_given(plan->user_options, "data.columns") ? data->columns : NULL,
-                             .model_source = strbuf_view(&model->source),
-                             .model_target = strbuf_view(&model->target)});
+        plan,
+        &(ColumnHints){.path = path,
+                       .first_line = strbuf_view(&first_line),
+                       .languages = plan->languages,
+                       .names = option_is_given(plan->user_options, "data.columns") ? data->columns : NULL,
+                       .model_source = strbuf_view(&model->source),
+                       .model_target = strbuf_view(&model->target)});
     strbuf_free(&first_line);
     return status;
 }

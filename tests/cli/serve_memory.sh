@@ -47,7 +47,7 @@ request "$TMP/values" >"$TMP/input"
 post_json "{\"q\": \"$(printf '%020000d' 0 | tr 0 x)\"}" >"$TMP/long" &
 while [ "$(metric batches_total)" -eq 0 ]; do sleep 0.02; done
 "$client" "$port" hold 16 1 <"$TMP/input"
-stays "many values" 150000 60000
+stays "many values" 150000 25000
 
 # Large answers that no client takes.
 printf '{"q": "%s", "attention": "subword"}' "$(printf '%0800d' 0 | sed 's/0/go . /g')" >"$TMP/attention"
@@ -59,7 +59,7 @@ while [ "$(answered)" -lt 31 ]; do sleep 0.1; done
 [ "$(peak)" -le $((begin + 250000)) ] || fail "answers: $begin kB before, $(peak) kB at most"
 kill "$hold"
 wait "$hold" || true
-stays "answers" 250000 60000
+stays "answers" 250000 25000
 [ "$(metric 'requests_total{status="503"}')" -gt 0 ] || fail "all answers were kept: $(get /metrics)"
 post_json '{"q": "go ."}' >"$TMP/answer"
 grep -q translatedText "$TMP/answer" || fail "the next one: $(cat "$TMP/answer")"

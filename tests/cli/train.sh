@@ -437,7 +437,7 @@ printf '{"update": 1, "ep' >"$own/logged/train.jsonl"
 refuse 3 'train.jsonl: line 1' logged --resume --set train.max_updates=2 --set train.epochs=0
 grep -q '^hint: .*move the file away' "$own/err" || complain "a log that is cut off: $(cat "$own/err")"
 rm "$own/logged/train.jsonl"
-for file in train.jsonl last.state.safetensors last.safetensors; do
+for file in train.jsonl last.state.safetensors last.safetensors best.safetensors curve.svg; do
     [ ! -f "$own/logged/$file" ] || mv "$own/logged/$file" "$own/logged/kept"
     mkfifo "$own/logged/$file"
     refuse 3 'not a regular file' logged --resume --set train.max_updates=2 --set train.epochs=0

@@ -49,6 +49,8 @@ static const Case CASES[] = {
     {FORM, "{\"q\": \"go .\"}", NULL, "send it as Content-Type: application/json", 0},
     {FORM, " {\"q\": \"50% & more\"}", NULL, "send it as Content-Type: application/json", 0},
     {FORM, "{=&q=go", NULL, "send it as Content-Type: application/json", 0},
+    {JSON, "{\"q\": \"go .\", \"secret\": \"s\"}", "go .", "", 0},
+    {FORM, "q=go&secret=s", "go", "", 0},
     {FORM, "q=go&x=1", NULL, "'x' is not known here", 0},
     {JSON, "{\"q\": \"go .\", \"x\": [1]}", NULL, "'x' is not known here", 0},
     {JSON, "{\"q\": \"go .\", \"x\": null}", NULL, "'x' is not known here", 0},

@@ -1,5 +1,5 @@
 #!/bin/sh
-# stop_validation.sh - a signal during a long validation ends it, and going on makes up for it: same bytes.
+# resume_validation.sh - a signal during a long validation ends it, and going on makes up for it: same bytes.
 set -eu
 . tests/cli/tiny_model.inc
 

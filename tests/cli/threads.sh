@@ -1,5 +1,5 @@
 #!/bin/sh
-# cores.sh - the same bytes with any number of threads, whatever the model, the parts and the interruptions.
+# threads.sh - the same bytes with any number of threads, whatever the model, the parts and the interruptions.
 set -eu
 . tests/cli/tiny_model.inc
 head -n 300 data/train.tsv >"$TMP/train.tsv"
