@@ -1,8 +1,8 @@
 # check-source finds each violation that it promises to find, at its line, and nothing in a clean tree.
 set -eu
-mkdir -p "$TMP/tests" "$TMP/scripts" "$TMP/src/base" "$TMP/src/text" "$TMP/src/num" "$TMP/src/models" \
+mkdir -p "$TMP/tests" "$TMP/scripts" "$TMP/src/base" "$TMP/src/text" "$TMP/src/kern" "$TMP/src/models" \
     "$TMP/src/cli"
-for header in text/t num/n models/m; do
+for header in text/t kern/n models/m; do
     guard=$(echo "$header" | tr '/a-z' '_A-Z')_H
     printf '/* %s.h - x */\n#ifndef %s\n#define %s\n\n#endif\n' "${header#*/}" "$guard" "$guard" \
         >"$TMP/src/$header.h"
@@ -54,16 +54,17 @@ check "in the Makefile" "Makefile:1: longer" ../Makefile "# $line\n"
 check "not in prose and data" "" ../scripts/README.md "# $line\n"
 
 include "own folder" "" text/x.c '#include "text/t.h"'
-include "lower level" "" models/x.c '#include "num/n.h"'
+include "lower level" "" models/x.c '#include "kern/n.h"'
 include "top level" "" cli/x.c '#include "models/m.h"'
-include "system header" "" num/x.c '#include <math.h>'
+include "system header" "" kern/x.c '#include <math.h>'
 include "behind its door" "" base/unicode.c '#include <utf8proc.h>'
-include "upwards" "num (level 1) includes models (level 3)" num/x.c '#include "models/m.h"'
+include "upwards" "kern (level 1) includes models (level 5)" kern/x.c '#include "models/m.h"'
 include "upwards from base" "base (level 0) includes text (level 1)" base/x.h '#include "text/t.h"'
-include "sideways" "text (level 1) includes num (level 1)" text/x.c '#include "num/n.h"'
-include "odd spacing" "num (level 1) includes models (level 3)" num/x.c '  #  include   "models/m.h" // fine?'
+include "sideways" "text (level 1) includes kern (level 1)" text/x.c '#include "kern/n.h"'
+include "odd spacing" "kern (level 1) includes models (level 5)" kern/x.c \
+    '  #  include   "models/m.h" // fine?'
 include "no folder" "is not folder/file.h" text/x.c '#include "t.h"'
-include "relative path" "is not folder/file.h" text/x.c '#include "../num/n.h"'
+include "relative path" "is not folder/file.h" text/x.c '#include "../kern/n.h"'
 include "missing file" "does not exist" text/x.c '#include "text/nothing.h"'
 include "unknown folder" "has no level" text/x.c '#include "extra/e.h"'
 include "library past its door" "may be included only by" models/x.c '#include <cblas.h>'
