@@ -86,7 +86,7 @@ static void reverse_hypotheses(HypothesisList *list, int alternatives) {
     void *spare = mem_alloc(sizeof(float) + attention_size + alternatives_size, 1);
     for (int i = 0; i < list->count; i++) {
         Hypothesis *h = &list->items[i];
-        tokens_turn(h->ids, h->length);
+        tokens_reverse(h->ids, h->length);
         reverse_rows(h->token_scores, h->length, sizeof *h->token_scores, spare);
         if (h->attention) reverse_rows(h->attention, h->length, attention_size, spare);
         if (h->alternatives) reverse_rows(h->alternatives, h->length, alternatives_size, spare);
@@ -102,7 +102,7 @@ static int *reverse_targets(Tokens *targets, int count) {
     for (int i = 0; i < count; i++) {
         int length = targets[i].length;
         if (length > 0) memcpy(next, targets[i].ids, (size_t)length * sizeof *ids);
-        tokens_turn(next, length);
+        tokens_reverse(next, length);
         targets[i].ids = next;
         next += length;
     }

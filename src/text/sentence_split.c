@@ -6,12 +6,12 @@
 #include "base/utf8.h"
 #include "text/punctuation.h"
 
-void piece_list_free(PieceList *list) {
+void text_list_free(TextList *list) {
     mem_free(list->items);
-    *list = (PieceList){0};
+    *list = (TextList){0};
 }
 
-static void chunk_add(PieceList *chunks, StrView chunk) {
+static void chunk_add(TextList *chunks, StrView chunk) {
     chunk = sv_trim(chunk);
     if (chunk.length == 0) return;
     MEM_GROW(chunks->items, chunks->capacity, (size_t)chunks->count + 1);
@@ -95,7 +95,7 @@ static size_t first_chunk(Tokenizer *tokenizer, StrView line, int limit, IdList 
     return line.length;
 }
 
-void split_line(Tokenizer *tokenizer, StrView line, int limit, PieceList *chunks) {
+void split_line(Tokenizer *tokenizer, StrView line, int limit, TextList *chunks) {
     IdList scratch = {0};
     line = sv_trim(line);
     /* Fast path for lines that fit, as most lines do. */

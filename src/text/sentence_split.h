@@ -8,11 +8,11 @@ typedef struct {
     StrView *items; /* [count] views into the line, without spaces around them */
     int count;
     size_t capacity;
-} PieceList;
+} TextList;
 
-void piece_list_free(PieceList *list);
+void text_list_free(TextList *list);
 /* Appends the chunks of `line`, each of about `limit` tokens at most. See translator.h for the positions of
  * the cuts. A line that fits is one chunk; white space has none. */
-void split_line(Tokenizer *tokenizer, StrView line, int limit, PieceList *chunks);
+void split_line(Tokenizer *tokenizer, StrView line, int limit, TextList *chunks);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct {
 } Tokens;
 
 /* Reverses the order, for right-to-left decoders. */
-static inline void tokens_turn(int *ids, int length) {
+static inline void tokens_reverse(int *ids, int length) {
     for (int i = 0, j = length - 1; i < j; i++, j--) {
         int id = ids[i];
         ids[i] = ids[j];

@@ -44,12 +44,12 @@ static Status read_text(const Json *root, StrBuf *text) {
 }
 
 static Status check_one_sentence(StrView text, bool tags) {
-    PieceList sentences = {0};
+    TextList sentences = {0};
     Markup markup = {0};
     if (tags) markup_find(text, &markup);
     split_sentences(tags ? strbuf_view(&markup.plain) : text, false, &sentences);
     int count = sentences.count;
-    piece_list_free(&sentences);
+    text_list_free(&sentences);
     markup_free(&markup);
     if (count < 2) return STATUS_OK;
     return status_fail(STATUS_DATA, "\"constraints\" do not say which of its %d sentences they are for",

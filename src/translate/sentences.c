@@ -201,7 +201,7 @@ static bool scan_end(Scan *scan, size_t start, Punctuation kind) {
     return kind != PUNCTUATION_STOP || in_quotes || !is_abbreviation(word, digit);
 }
 
-static void add_sentence(StrView text, size_t start, size_t end, PieceList *sentences) {
+static void add_sentence(StrView text, size_t start, size_t end, TextList *sentences) {
     start = skip_spaces(text, start);
     if (start >= end) return;
     StrView sentence = unicode_trim_end((StrView){text.data + start, end - start});
@@ -211,7 +211,7 @@ static void add_sentence(StrView text, size_t start, size_t end, PieceList *sent
 }
 
 /* The sentences of a text without line ends, or of a wrapped text. */
-static void split_part(StrView text, bool cased, PieceList *sentences) {
+static void split_part(StrView text, bool cased, TextList *sentences) {
     Scan scan = {.text = text, .cased = cased};
     size_t begin = 0; /* of the current sentence */
     int before = -1;
@@ -234,7 +234,7 @@ static void split_part(StrView text, bool cased, PieceList *sentences) {
     add_sentence(text, begin, text.length, sentences);
 }
 
-void split_sentences(StrView text, bool wrapped, PieceList *sentences) {
+void split_sentences(StrView text, bool wrapped, TextList *sentences) {
     bool cased = has_upper(text);
     for (size_t start = 0, end; start < text.length; start = end + 1) {
         for (end = start; end < text.length && text.data[end] != '\f'; end++)

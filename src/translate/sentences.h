@@ -24,6 +24,6 @@
 #include "text/sentence_split.h"
 
 /* Appends the sentences of `text`. */
-void split_sentences(StrView text, bool wrapped, PieceList *sentences);
+void split_sentences(StrView text, bool wrapped, TextList *sentences);
 
 #endif

@@ -300,7 +300,7 @@ static void chunks_add_gap(Chunks *chunks, const char *start, const char *end) {
     chunks->gaps[chunks->gap_count++] = (StrView){start, (size_t)(end - start)};
 }
 
-static void warn_long(const TranslatorOptions *options, StrView text, const PieceList *texts, long number) {
+static void warn_long(const TranslatorOptions *options, StrView text, const TextList *texts, long number) {
     int limit = options->search.decode.max_input_length;
     const char *what = options->split ? "a sentence of line" : "line";
     if (texts->count < 2 || options->quiet) return;
@@ -317,7 +317,7 @@ static void warn_long(const TranslatorOptions *options, StrView text, const Piec
 static int chunks_add_text(Chunks *chunks, const Translator *translator, StrView text, long number,
                            StrList *unknown, const char **end) {
     const TranslatorOptions *options = &translator->options;
-    PieceList texts = {0};
+    TextList texts = {0};
     int added = 0;
     split_line(seq2seq_source(translator->models[0]), text, options->search.decode.max_input_length, &texts);
     warn_long(options, text, &texts, number);
@@ -329,7 +329,7 @@ static int chunks_add_text(Chunks *chunks, const Translator *translator, StrView
         added++;
     }
     if (options->crop && added > 0) *end = text.data + text.length;
-    piece_list_free(&texts);
+    text_list_free(&texts);
     return added;
 }
 
@@ -338,7 +338,7 @@ static int chunks_add_line(Chunks *chunks, Translator *translator, StrView line,
                            const LineConstraints *constraints, long number, UnknownTexts *unknown) {
     if (!line.data) line = SV(""); /* for the pointers of gaps */
     const char *end = line.data;
-    PieceList sentences = {0};
+    TextList sentences = {0};
     int added = 0;
     if (!unicode_is_blank(line)) {
         if (translator->options.split)
@@ -351,7 +351,7 @@ static int chunks_add_line(Chunks *chunks, Translator *translator, StrView line,
     chunks_add_gap(chunks, end, line.data + line.length);
     if (constraints || translator->options.glossary)
         chunks_constrain(chunks, translator, constraints, number, chunks->count - added, &unknown->target);
-    piece_list_free(&sentences);
+    text_list_free(&sentences);
     return added;
 }
 

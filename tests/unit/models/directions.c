@@ -25,7 +25,7 @@ static TrainingBatch turned(TrainingBatch batch, Tokens targets[B], int ids[B][M
     for (int b = 0; b < B; b++) {
         int length = batch.target[b].length;
         memcpy(ids[b], batch.target[b].ids, (size_t)length * sizeof *ids[b]);
-        tokens_turn(ids[b], length);
+        tokens_reverse(ids[b], length);
         targets[b] = (Tokens){ids[b], length};
     }
     batch.target = targets;

@@ -97,7 +97,7 @@ static void test_forced(void **state) {
     for (int s = 0; s < SENTENCES; s++) {
         there[s] = tiny_model_tokens(model, WORDS, 100 + s, s % 5);
         back[s] = tiny_model_tokens(model, WORDS, 100 + s, s % 5);
-        tokens_turn((int *)back[s].ids, back[s].length);
+        tokens_reverse((int *)back[s].ids, back[s].length);
     }
     find(&models[0], 1, there, &OPTIONS, a);
     find(&models[1], 1, back, &OPTIONS, b);

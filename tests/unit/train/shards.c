@@ -286,7 +286,7 @@ static void test_right_to_left(void **state) {
     (void)state;
     Corpus corpus = make_corpus(), turned = make_corpus();
     for (int i = 0; i < PAIRS; i++)
-        tokens_turn((int *)turned.target.ids + turned.target.start[i], corpus_target_length(&turned, i));
+        tokens_reverse((int *)turned.target.ids + turned.target.start[i], corpus_target_length(&turned, i));
     Seq2Seq *model = make_model();
     Seq2Seq *right_to_left = make_variant(DROPOUTS " model.decoder.right_to_left=true");
     Result a = run(model, &turned, 2, BATCH_SIZE, 1), b = run(right_to_left, &corpus, 2, BATCH_SIZE, 1),

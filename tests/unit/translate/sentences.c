@@ -19,13 +19,13 @@ static void check_wrapped(const char *expected, bool wrapped) {
     StrBuf text = {0}, got = {0}, want = {0};
     for (const char *c = expected; *c; c++)
         if (*c != '|') strbuf_add_char(&text, *c);
-    PieceList sentences = {0};
+    TextList sentences = {0};
     split_sentences(strbuf_view(&text), wrapped, &sentences);
     for (int i = 0; i < sentences.count; i++) strbuf_format(&got, "[%.*s]", SV_ARG(sentences.items[i]));
     StrView rest = sv(expected), piece;
     while (sv_next(&rest, '|', &piece)) strbuf_format(&want, "[%.*s]", SV_ARG(sv_trim(piece)));
     assert_string_equal(strbuf_text(&got), strbuf_text(&want));
-    piece_list_free(&sentences);
+    text_list_free(&sentences);
     strbuf_free(&text);
     strbuf_free(&got);
     strbuf_free(&want);
@@ -54,11 +54,11 @@ static void test_ends(void **state) {
 /* White space is no sentence. */
 static void test_blank_parts(void **state) {
     (void)state;
-    PieceList sentences = {0};
+    TextList sentences = {0};
     split_sentences(SV("\u200b\fGo.\f \u200b\n\ufeff\fStop."), false, &sentences);
     assert_int_equal(sentences.count, 2);
     assert_true(sv_equal(sentences.items[0], SV("Go.")) && sv_equal(sentences.items[1], SV("Stop.")));
-    piece_list_free(&sentences);
+    text_list_free(&sentences);
 }
 
 static void test_no_ends(void **state) {
@@ -75,7 +75,7 @@ static void test_no_ends(void **state) {
     check("高さは１．７メートル．|２階は３．|答えは３。|５ではない．");
     check("(Mr. X) und Hr. Y");
     check("Ａ．Ｂ．スミスは来た．|１．はじめに．|（Ｍｒ．Ｘ）は．|Ｖｏｌ．３を見た．|Ａ． Smith");
-    PieceList none = {0};
+    TextList none = {0};
     split_sentences(SV(""), false, &none);
     split_sentences(SV(" \t\u00a0"), false, &none);
     assert_int_equal(none.count, 0);
@@ -92,7 +92,7 @@ static void test_nothing_is_lost(void **state) {
         StrBuf text = {0};
         for (int n = (int)rng_below(&rng, 40); n > 0; n--)
             strbuf_add(&text, sv(parts[rng_below(&rng, sizeof parts / sizeof *parts)]));
-        PieceList sentences = {0};
+        TextList sentences = {0};
         const char *end = strbuf_text(&text);
         split_sentences(strbuf_view(&text), number % 2, &sentences);
         for (int i = 0; i <= sentences.count; i++) {
@@ -108,7 +108,7 @@ static void test_nothing_is_lost(void **state) {
             assert_true(sentences.items[i].length > 0);
             end = next + sentences.items[i].length;
         }
-        piece_list_free(&sentences);
+        text_list_free(&sentences);
         strbuf_free(&text);
     }
 }

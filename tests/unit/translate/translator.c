@@ -141,7 +141,7 @@ static void test_long_lines(void **state) {
     StrBuf line = {0};
     tiny_model_sentence(WORDS, 3, 24, &line);
     StrView whole = strbuf_view(&line);
-    PieceList chunks = {0};
+    TextList chunks = {0};
     Translation joined = {0}, parts[3] = {0};
     split_line(seq2seq_source(model), whole, 10, &chunks);
     assert_int_equal(chunks.count, 3);
@@ -179,7 +179,7 @@ static void test_long_lines(void **state) {
     }
     translation_free(&joined);
     for (int p = 0; p < 3; p++) translation_free(&parts[p]);
-    piece_list_free(&chunks);
+    text_list_free(&chunks);
     strbuf_free(&line);
     seq2seq_free(model);
 }
@@ -206,13 +206,13 @@ static void test_crop(void **state) {
 }
 
 static void check_split(Tokenizer *tokenizer, const char *line, int limit, const char *expected) {
-    PieceList chunks = {0};
+    TextList chunks = {0};
     StrBuf got = {0};
     split_line(tokenizer, sv(line), limit, &chunks);
     for (int p = 0; p < chunks.count; p++) strbuf_format(&got, "[%.*s]", SV_ARG(chunks.items[p]));
     assert_string_equal(strbuf_text(&got), expected);
     strbuf_free(&got);
-    piece_list_free(&chunks);
+    text_list_free(&chunks);
 }
 
 static void test_where_lines_are_cut(void **state) {
@@ -270,7 +270,7 @@ static void test_endless_word(void **state) {
     enum { LETTERS = 1000000 };
     for (int i = 0; i < LETTERS; i++) strbuf_add(&line, SV("\xC3\xA9"));
     clock_t began = clock();
-    PieceList chunks = {0};
+    TextList chunks = {0};
     size_t total = 0;
     split_line(seq2seq_source(model), strbuf_view(&line), 50, &chunks);
     assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 5);
@@ -280,7 +280,7 @@ static void test_endless_word(void **state) {
     }
     assert_int_equal(total, 2 * LETTERS);
     assert_true(chunks.count >= LETTERS / 200 && chunks.count <= LETTERS / 50);
-    piece_list_free(&chunks);
+    text_list_free(&chunks);
     strbuf_free(&line);
     seq2seq_free(model);
 }
