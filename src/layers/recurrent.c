@@ -71,7 +71,8 @@ static Tensor *previous_rows(Tape *tape, Tensor *before, int hidden, int rows) {
 }
 
 CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const PackedSequence *packed, bool reverse) {
-    Tensor *projection = cell_normalize(tape, cell, linear_apply(tape, &cell->input, x));
+    Tensor *inputs = op_affine(tape, x, cell->input.weight, cell->input.bias, NULL, false);
+    Tensor *projection = cell_normalize(tape, cell, inputs);
     CellState state = {.row_keys = packed->row_keys};
     tape_sequence_begin(tape, packed->rows);
     for (int i = 0; i < packed->steps; i++) {
