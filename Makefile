@@ -429,7 +429,7 @@ format: ## rewrite the C files in the project's layout
 	@$(has_clang_format) || { echo "make: '$(CLANG_FORMAT)' is not clang-format 14" >&2; exit 1; }
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
-man: all ## write the man page anew from what the program says of itself
+man: all ## regenerate the man page from the help texts of the program
 	@BUILD=$(BUILD) scripts/make-man --write
 
 # What install puts below DESTDIR; README.md finds its pictures, and the examples of the man page their files.
@@ -442,7 +442,7 @@ DOC_FILES := README.md CHANGELOG.md LICENSE
 DOC_FILES += $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
 # What those link to; read_model.py takes its segmenter from beside it.
 DOC_FILES += CONTRIBUTING.md src/README.md tests/README.md data/README.md configs/multi30k.plan
-DOC_FILES += scripts/read_model.py scripts/read_segmenter.py
+DOC_FILES += scripts/read_model.py scripts/read_tokenizer.py
 DOC_FOLDERS := $(sort $(patsubst %/,$(DOC)/%,$(filter-out ./,$(dir $(DOC_FILES)))))
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))

@@ -6,7 +6,7 @@ import functools, json, math, sys
 if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
     sys.exit(print(__doc__))
 import numpy as np
-from read_segmenter import BOS, EOS, PAD, UNK, Segmenter
+from read_tokenizer import BOS, EOS, PAD, UNK, Segmenter
 
 READ = {"text.bpe_marker": ["prefix"], "model.encoder.style": ["rnn", "self_attention"],
         "model.decoder.style": ["conditional", "bahdanau", "transformer"], "model.layer_norm": [False],

@@ -2,7 +2,7 @@
  *
  * A tape without a gradient block keeps its pending weight gradients (matmul.h). This module divides the
  * parameters into slices, blocks of a weight as it is stored, and sums each slice from the first tape to the
- * last. The order of a sum does not depend on the thread, and the slice stays in the cache meanwhile. So many
+ * last. The order of a sum does not depend on the thread, and the slice stays in the cache meanwhile. Many
  * short tapes, which keep many threads busy, do not need a gradient block each.
  *
  * Owner   tapes belong to the caller and must not be reset until all slices were added

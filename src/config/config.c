@@ -514,7 +514,7 @@ static const DecodeOptions MOST_DECODE = {.beam_size = 20,
                                           .max_input_length = 1000,
                                           .mini_batch = 256,
                                           .maxi_batch = 1000};
-/* Steps of a chunk, but for max_length_extra, which short chunks must not have many times over. */
+/* Steps of a chunk, without max_length_extra, which is bounded separately for short chunks. */
 enum { MOST_STEPS = 5000, FEW_EXTRA = 20 };
 
 DecodeOptions decode_options_bound(DecodeOptions decode) {

@@ -150,7 +150,7 @@ static Status read_offsets(const SafeFile *file, const Json *offsets, Entry *ent
         Status status = bad(
             file, "tensor '%.200s': data_offsets %.0f to %.0f are not inside the file's %zu bytes of data",
             name, first, last, file->payload_bytes);
-        return first > last ? status : status_hint(status, "is the file cut off? copy it anew");
+        return first > last ? status : status_hint(status, "is the file cut off? copy it again");
     }
     entry->begin = (size_t)first;
     entry->end = (size_t)last;

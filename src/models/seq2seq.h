@@ -15,7 +15,7 @@
  * Owner   everything lives in the arena of the tape given to the call: encoded must outlive the steps that
  *         use it, so keep it on a tape of its own, where the steps of a Transformer also leave their keys and
  *         values; a step may use another tape than the one its input state lives on
- * Threads the model is read-only but for its tokenizers; each thread has its own tapes
+ * Threads the model is read-only except for its tokenizers; each thread has its own tapes
  */
 #ifndef MODELS_SEQ2SEQ_H
 #define MODELS_SEQ2SEQ_H

@@ -263,7 +263,7 @@ static Status hint_divergence(const Trainer *t) {
     return status_hint(
         STATUS_DIVERGED,
         "lower train.learning_rate (%g), or make train.warmup (%d) longer or train.clip (%g%s) "
-        "smaller, and train anew%s",
+        "smaller, and train again%s",
         o->learning_rate, o->warmup, o->clip, o->clip > 0 ? "" : ": no limit; 1 is one", last_model);
 }
 

@@ -107,7 +107,7 @@ expect 3 "$attn" inspect "$TMP/cut"
 bytes=$(wc -c <"$model")
 head -c $((bytes - 100)) "$model" >"$TMP/cut"
 expect 3 "$attn" inspect "$TMP/cut"
-says "hint: is the file cut off? copy it anew"
+says "hint: is the file cut off? copy it again"
 if [ -e /dev/full ]; then
     status=0
     "$attn" inspect "$model" >/dev/full 2>"$TMP/err" || status=$?

@@ -1,4 +1,4 @@
-"""read_segmenter.py - text to tokens and back for read_model.py, as docs/model-format.md has it."""
+"""read_tokenizer.py - text to tokens and back for read_model.py, as docs/model-format.md has it."""
 import re, unicodedata
 
 PAD, UNK, BOS, EOS = range(4)
