@@ -7,7 +7,7 @@ KINDS = {"'": "'", "\u2019": "'", "\u200c": "M", "\u200d": "M", **dict.fromkeys(
 RUN = re.compile("L[LM]*(?:'(?=L))?|N[NM]*|[OM']+")  # of kinds: letters with an elision, digits, others
 
 
-class Segmenter:
+class Tokenizer:
     def __init__(self, options):
         self.o, self.words = options, options["tokenizer"] == "word"
         self.tokens = ["<pad>", "<unk>", "<s>", "</s>"] + options["vocab"]
