@@ -41,8 +41,7 @@ Tensor *op_scale(Tape *tape, Tensor *x, real factor);
 /* [n, 2N] -> [n, N]: left half times sigmoid(right half); Dauphin et al. 2017 */
 Tensor *op_glu(Tape *tape, Tensor *x);
 /* Zero each number with probability p and scale the rest by 1 / (1 - p) when the tape is training; else x
- * itself. The mask is a function of the tape's key, `stream` (which of the model's dropouts), row_keys[row].
- * */
+ * itself. The mask is a function of the tape's key, `stream` (a dropout of the model) and row_keys[row]. */
 Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
 /* dropout(max(x, 0)); the derivative at 0 is 0. The result replaces x and shares its gradient: no other op
  * may read x, or need its numbers in the backward pass. */

@@ -4,8 +4,7 @@
  * functions in the same order. In a group of one process they return at once, and each value stays as it is.
  *
  *   Exact   bytes travel, sums do not: who adds numbers does so in an order of its own (sum_tree.h). MPI's
- *   own
- *           sums depend on the number of processes
+ *           own sums depend on the number of processes
  *   Errors  none of these functions fails: comm.h ends the process if another one cannot be reached
  */
 #ifndef DISTRIBUTED_GROUP_H

@@ -8,13 +8,11 @@
  * single. In the plain text, pairs are removed, and singles become a space unless there is one next to them.
  *
  * Names and attributes have the meaning of HTML:
- *   - Tags of blocks (<p> </td> <br>; markup.c has the list) and line ends in <pre> are breaks: the texts
- *   before
- *     and after them are unrelated. Tags of a pair with a break in between have no partner. A break includes
- *     the adjacent white space and marks. Between texts it becomes a MARKUP_BREAK.
- *   - Elements that must not be translated (<script> <style> translate="no" class="notranslate") are one
- *   mark,
- *     with their content.
+ *   - Tags of blocks (<p> </td> <br>; markup.c has the list) and line ends in <pre> are breaks: the texts on
+ *     both sides are unrelated. Tags of a pair with a break in between have no partner. A break includes the
+ *     adjacent white space and marks. Between texts it becomes a MARKUP_BREAK.
+ *   - An element that must not be translated (<script> <style> translate="no" class="notranslate") is one
+ *     mark, with its content.
  *
  * Owner   marks are views into `repaired`, a copy of the text in valid UTF-8; markup_free releases everything
  */

@@ -3,9 +3,8 @@
  *   best.safetensors        the averaged weights of the best validation
  *   last.safetensors        the averaged weights of the last save
  *   last.state.safetensors  everything else that a run needs to continue bit for bit: weights, average,
- *   Adam's
- *                           moments, counters, best score, the configuration, and digests of the training
- *                           and validation data
+ *                           moments of Adam, counters, best score, the configuration, and digests of the
+ *                           training and validation data
  *   LOCK                    locked while a trainer works in the directory
  *
  * Each file is replaced atomically, and each is complete by itself, so the files that a crash leaves can be
