@@ -245,7 +245,9 @@ Tensor *seq2seq_readout(const Seq2Seq *m, const StepContext *context, const int 
     StepContext step = *context;
     assert(!step.tape->record);
     step.spans = encoded_spans(step.tape, encoded, step.row_sentence, step.rows);
-    return d->family->step(&d->params, &step, op_embedding(step.tape, m->target_table, tokens, step.rows));
+    Tensor *embedded = op_embedding(step.tape, m->target_table, tokens, step.rows);
+    /* cppcheck-suppress returnDanglingLifetime; the readout is on the tape and does not point to `step` */
+    return d->family->step(&d->params, &step, embedded);
 }
 
 Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {

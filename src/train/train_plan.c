@@ -88,7 +88,7 @@ static Status check_name(const TrainPlan *plan, const char *key, const char *nam
         language_same(sv(name), language))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
-    return status_hint(STATUS_USAGE, "leave out one of them");
+    return status_hint(STATUS_USAGE, "remove one of them");
 }
 
 /* --languages contradicts neither the other options nor the first line. */
@@ -241,7 +241,7 @@ static Status check_same(const TrainPlan *plan, const Option *row, const void *v
         s = status_fail(STATUS_USAGE, "%s'%s' cannot be %s: its %s is %s, here it is %s",
                         vocabulary ? "the vocabulary of " : "", plan->init,
                         vocabulary ? "taken" : "started from", row->key, strbuf_text(&a), strbuf_text(&b));
-        status_hint(s, "leave out %s: a model brings %sits vocabulary along", row->key,
+        status_hint(s, "remove %s: a model has %sits own vocabulary", row->key,
                     vocabulary ? "" : "its sizes and ");
     }
     strbuf_free(&a);
