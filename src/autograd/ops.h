@@ -102,7 +102,9 @@ Tensor *op_score_dot(Tape *tape, Tensor *query, Tensor *keys, const DotScore *fo
  * all 0. Luong et al. 2015 (location), Shaw et al. 2018 (relative positions) */
 Tensor *op_score_position(Tape *tape, Tensor *table, int heads, const int *origin, const Spans *spans);
 
-Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans); /* [N, total] */
+/* Softmax of each row over its span [N, total]. It does the work of the masked softmax of Dive into Deep
+ * Learning (section 11.3.2.1): keys outside the span do not exist, so no score needs a mask. */
+Tensor *op_masked_softmax(Tape *tape, Tensor *scores, const Spans *spans);
 /* op_dropout for weights [N, total]: the mask is a function of the tape's key, `stream`, the head,
  * row_keys[row] and the key's position in the span. */
 Tensor *op_dropout_weights(Tape *tape, Tensor *weights, double p, uint32_t stream, const uint32_t *row_keys,

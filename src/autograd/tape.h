@@ -39,7 +39,7 @@ typedef struct Tape {
     const ParamSet *params; /* where parameters are read */
     real *grads;   /* gradient block of the ParamSet's layout, added to; NULL: gradients stay pending */
     void *scratch; /* working memory of products */
-    uint64_t dropout_key;    /* seed and update, mixed */
+    uint64_t dropout_key;    /* hash of seed and update number: TrainingBatch.seed_update */
     Node *first, *last;      /* the oldest and the newest node */
     WeightGradient *pending; /* deferred to the end of tape_backward, or for gradients.h */
     size_t pending_count, pending_capacity;

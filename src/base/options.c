@@ -21,7 +21,8 @@ void options_free(const OptionTable *tables) {
 /* ---- names ---- */
 
 /* Names of flags and keys in earlier releases. Old keys are still read, because model files have them. Old
- * flags are refused, and the hint has the new name. */
+ * flags are refused, and the hint has the new name. The hint uses a row only if the command has the new
+ * name, because an old name can be a flag of another command. */
 static const struct {
     const char *old, *now;
 } RENAMED[] = {

@@ -2,9 +2,9 @@
  *
  * Little data needs few merges, some of which are skipped at random (Provilkov et al. 2020), small batches,
  * more dropout and more epochs (Sennrich and Zhang 2019), and a warm-up that ends long before the training
- * does; very little also wants dropout of states (Gal and Ghahramani 2016), a first third in which it
- * translates back, too (Ding et al. 2021), and two decoders that agree (Liu et al. 2016), which larger data
- * would make wait too long. The rule sets only keys that the user did not set.
+ * does. Very little data gets three more measures: dropout of states (Gal and Ghahramani 2016), a first third
+ * of the training in both directions (Ding et al. 2021), and two decoders that rescore each other (Liu et al.
+ * 2016). They would cost too much time with more data. The rule sets only keys that the user did not set.
  */
 #ifndef CONFIG_AUTO_CONFIG_H
 #define CONFIG_AUTO_CONFIG_H

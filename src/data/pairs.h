@@ -9,7 +9,8 @@
  *              two languages in other columns; no usable pair; a file with lines but without the columns;
  *              invalid UTF-8 in more than a tenth of all pairs; a column of ids as the source
  *   reported   fields in the quotes of a spreadsheet, which are kept
- * All of these, and empty files, are counted (pair_issues.h).
+ * All of these, and empty files, are counted (pair_issues.h). corpus.h applies the limits of length and
+ * ratio.
  *
  * Fails   STATUS_USAGE for invalid lists and columns, STATUS_RUNTIME for unreadable files, STATUS_DATA for
  *         invalid content

@@ -3,8 +3,8 @@
  * The root process reads and writes the run directory, all of them compute. Every process calls the same
  * functions in the same order. In a group of one process they return at once, and each value stays as it is.
  *
- *   Exact   bytes travel, sums do not: who adds numbers does so in an order of its own (sum_tree.h). MPI's
- *           own sums depend on the number of processes
+ *   Exact   these functions move bytes and never add numbers. sum_tree.h fixes the order of additions; sums
+ *           by MPI would depend on the number of processes
  *   Errors  none of these functions fails: comm.h ends the process if another one cannot be reached
  */
 #ifndef DISTRIBUTED_GROUP_H
@@ -15,8 +15,8 @@
 #include "base/status.h"
 
 bool group_is_root(void);
-/* One status for all: that of the lowest rank that failed. It alone keeps its message, so that the message
- * appears once. */
+/* One status for all: that of the lowest rank that failed. Only that process keeps the message, so the
+ * message appears once. */
 Status group_agree(Status mine);
 /* Evaluate `call` in the root process alone; its status is that of all. */
 #define ROOT_ONLY(call) group_agree(group_is_root() ? (call) : STATUS_OK)

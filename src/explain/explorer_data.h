@@ -27,7 +27,7 @@
  *                           context are the first components, mapped as the score's formula has them
  *     beam {chosen, nodes: [step back to the parent, token, log p in hundredths, ...]}
  *                           "chosen" is the last node of the translation, -1 if the right-to-left decoder
- *                           found it; nodes are kept hypotheses and, with a negative step, the best pruned
+ *                           found it; nodes are hypotheses of the beam and, with a negative step, pruned
  *                           candidates
  *     beamWeights           weights [S] of each parent, including the root, in order of appearance
  *

@@ -65,8 +65,8 @@ const Activation *trace_self_attention(const Trace *trace, bool encoder, int lay
  *
  *   "source": ["go", ".", "</s>"], "target": [...]    tokens
  *   "steps": [{"token": "va", "logit": 8.1, "log_p": -0.2, "best": [{"token": ..., ...}, ...]}, ...]
- *   "beam": [{"parent": -1, "token": "va", "log_p": -0.2}, ...]   `tree`, if it is not empty: kept
- *                                                     hypotheses and, with "dropped": true, the best pruned
+ *   "beam": [{"parent": -1, "token": "va", "log_p": -0.2}, ...]   `tree`, if it is not empty: hypotheses of
+ *                                                     the beam and, with "dropped": true, the best pruned
  *                                                     candidates of a step; parent is an index of this list,
  *                                                     from 0
  *   "tensors": {"source.embedded": [[...], ...], ...} several heads are a list of matrices

@@ -7,7 +7,8 @@
  *
  * Packing   A weight is the right-hand side of many products. Packing rearranges it once, into panels: blocks
  *           of columns in the order in which the inner loop reads them. kern_gemm.h, kern_bf16.h,
- *           kern_tiles.h and kern_int8.h show the panels of each format.
+ *           kern_tiles.h and kern_int8.h show the layout of each format; formats of tiles call a panel a
+ *           stripe.
  *
  * Accuracy  tanh, sigmoid and exp: 3e-7 absolute (relative for exp) in single precision; libm in double
  *           precision

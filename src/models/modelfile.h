@@ -18,7 +18,7 @@ Status modelfile_save(const Seq2Seq *model, const real *weights, const char *pro
 /* Write quantized weights, bf16 or int8, of a model that modelfile_load_exact loaded. */
 Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, const char *provenance,
                                 const char *path);
-/* Would modelfile_save accept this model, and modelfile_load what it wrote? Nothing is written. */
+/* Would modelfile_save write this model, and modelfile_load accept the file? Nothing is written. */
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path);
 
 /* Load for translation: weights are packed, and only tables and parameters outside products stay floats

@@ -9,7 +9,7 @@
  *   attention     "word" or "subword": the answer has attention weights (not in LibreTranslate)
  *   secret        ignored: LibreTranslate's web page sends it to its own server
  *
- * Unknown members are errors, and so are more values than these members and `max_texts` texts need. So
+ * Unknown members are errors. The number of JSON values is limited by `max_texts` and these members. So
  * parsing needs a small multiple of the size of the body.
  *
  * Owner   the fields point into the parsed body, which is never freed: call it in a memory scope, and copy

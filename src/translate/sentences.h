@@ -21,7 +21,7 @@
 #ifndef TRANSLATE_SENTENCES_H
 #define TRANSLATE_SENTENCES_H
 
-#include "text/sentence_split.h"
+#include "text/line_split.h"
 
 /* Appends the sentences of `text`. */
 void split_sentences(StrView text, bool wrapped, TextList *sentences);

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "search/rescore.h"
-#include "text/sentence_split.h"
+#include "text/line_split.h"
 #include "text/whole_words.h"
 #include "translate/sentences.h"
 

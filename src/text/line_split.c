@@ -1,6 +1,6 @@
-/* sentence_split.c - counts the tokens of one unit after the other. A unit is a word, or ends with a wide
+/* line_split.c - counts the tokens of one unit after the other. A unit is a word, or ends with a wide
  * punctuation mark. */
-#include "text/sentence_split.h"
+#include "text/line_split.h"
 
 #include "base/mem.h"
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
-/* sentence_split.h - splits a long line of text into chunks that fit a model. */
-#ifndef TEXT_SENTENCE_SPLIT_H
-#define TEXT_SENTENCE_SPLIT_H
+/* line_split.h - splits a long line of text into chunks that fit a model. */
+#ifndef TEXT_LINE_SPLIT_H
+#define TEXT_LINE_SPLIT_H
 
 #include "text/tokenizer.h"
 
