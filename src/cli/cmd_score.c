@@ -389,12 +389,12 @@ static Status session_begin(Session *session, const StrList *files) {
                                ? options->mini_batch * WINDOW_BATCHES
                                : WINDOW_MOST;
     TRY(open_input(session, files));
-    const DecodeOptions *wanted = &seq2seq_config(session->models.items[0])->decode;
+    const DecodeOptions *model_options = &seq2seq_config(session->models.items[0])->decode;
     scoring.search.decode = (DecodeOptions){
         .beam_size = 1,
         .mini_batch = options->mini_batch,
         .length_penalty = options->length_penalty,
-        .left_to_right = session->direction_given ? options->left_to_right : wanted->left_to_right};
+        .left_to_right = session->direction_given ? options->left_to_right : model_options->left_to_right};
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count,
                        &scoring, session->workers));

@@ -129,13 +129,13 @@ double auto_config_held_out(long pairs) {
 typedef struct {
     Config *config;
     OptionTable tables[6];
-    const UserOptions *given;
+    const UserOptions *user_options;
     StrBuf line; /* the keys set since the last reason */
 } Rule;
 
 /* Sets the key unless the user did. */
 static void set_text(Rule *rule, const char *key, const char *text) {
-    if (option_is_given(rule->given, key)) return;
+    if (option_is_given(rule->user_options, key)) return;
     if (options_set(rule->tables, sv(key), sv(text)) != STATUS_OK)
         return; /* cannot happen: the values are in range */
     strbuf_format(&rule->line, " %s=%s", key, text);
@@ -204,7 +204,7 @@ static void choose_for_few(Rule *rule, long pairs) {
 static void choose_model(Rule *rule, long pairs) {
     char count[32];
     double width = pairs < 500000 ? 256 : 512;
-    if (option_is_given(rule->given, "model.hidden")) width = rule->config->model.hidden;
+    if (option_is_given(rule->user_options, "model.hidden")) width = rule->config->model.hidden;
     set(rule, "model.hidden", width);
     set(rule, "model.embedding", width);
     explain(rule, "for %s pairs", str_count(pairs, count));
@@ -252,8 +252,8 @@ static void choose_score(Rule *rule) {
     explain(rule, "tells short targets apart too");
 }
 
-void auto_config_choose(Config *config, const UserOptions *given, DataSize size, bool fine_tune) {
-    Rule rule = {.config = config, .given = given};
+void auto_config_choose(Config *config, const UserOptions *user_options, DataSize size, bool fine_tune) {
+    Rule rule = {.config = config, .user_options = user_options};
     config_tables(config, rule.tables);
     choose_text(&rule, size);
     choose_model(&rule, size.pairs);

@@ -29,7 +29,7 @@ Status auto_config_measure(const Config *config, Workers *workers, DataSize *siz
 double auto_config_held_out(long pairs);
 /* Set the keys of the rule that the user did not set, and log each choice. `fine_tune`: the run starts from a
  * trained model. */
-void auto_config_choose(Config *config, const UserOptions *given, DataSize size, bool fine_tune);
+void auto_config_choose(Config *config, const UserOptions *user_options, DataSize size, bool fine_tune);
 
 /* How long translations may be: as long as the targets of the training pairs are.
  *

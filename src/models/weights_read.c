@@ -69,11 +69,11 @@ size_t weights_bytes(const Param *p, WeightFormat stored) {
 
 /* The file is untrusted: compare its sizes before memory is allocated for them. */
 static Status check_size(const Reading *r) {
-    size_t tensors = 0, bytes = 0, there = 0, wanted = 0;
+    size_t tensors = 0, bytes = 0, there = 0, needed = 0;
     for (int i = 0; i < r->params->count; i++) {
         const Param *p = r->params->items[i];
         tensors += has_scales(p, r->stored) ? 2 : 1;
-        wanted += param_size(p);
+        needed += param_size(p);
         bytes += weights_bytes(p, r->stored);
     }
     for (size_t i = 0; i < safetensors_count(r->file); i++) there += safetensors_at(r->file, i)->bytes;
@@ -82,7 +82,7 @@ static Status check_size(const Reading *r) {
                            safetensors_count(r->file), tensors);
     if (bytes == there) return STATUS_OK;
     return status_fail(STATUS_DATA, "its configuration describes %zu parameters of %zu bytes, it holds %zu",
-                       wanted, bytes, there);
+                       needed, bytes, there);
 }
 
 /* The tensors of each parameter, and in `by_name` the number of the parameter, or that and `count` for
@@ -219,8 +219,8 @@ static Status take(const Reading *r, const Item *item, const SafeTensor *tensor,
         TRY(check_bytes(tensor));
         take_int8(r, p, tensor->data, r->scales + item->scales);
     } else if (r->stored == WEIGHT_BF16) {
-        bool kept = p->offset != PARAM_ONLY_PACKED;
-        real *x = kept ? param_data(r->params, p) : (real *)(void *)scratch;
+        bool has_floats = p->offset != PARAM_ONLY_PACKED;
+        real *x = has_floats ? param_data(r->params, p) : (real *)(void *)scratch;
         dequantize_bf16(p, tensor->data, x);
         if (r->packed) params_pack_from(r->params, p, x);
     } else {
