@@ -61,6 +61,6 @@ post_json "{\"q\": \"$word\"}" >"$TMP/answer"
 grep -q 'too much text is waiting' "$TMP/answer" || fail "a third: $(cat "$TMP/answer")"
 post_json '{"q": "go ."}' >"$TMP/answer"
 grep -q translatedText "$TMP/answer" || fail "a short one: $(cat "$TMP/answer")"
-[ "$(metric waiting_characters)" -eq 20001 ] || fail "it came last: $(get /metrics)"
+[ ! -s "$TMP/long.2" ] || fail "it came last: $(get /metrics)" # the second long text is not answered yet
 kill -9 "$server"
 wait 2>/dev/null || true
