@@ -92,12 +92,6 @@ void sha256_add(Sha256 *hash, const void *data, size_t bytes) {
     if (bytes % 64 > 0) memcpy(hash->block, next + bytes / 64 * 64, bytes % 64);
 }
 
-void sha256_add_text(Sha256 *hash, StrView text) {
-    uint64_t bytes = text.length;
-    sha256_add(hash, &bytes, sizeof bytes);
-    sha256_add(hash, text.data, text.length);
-}
-
 void sha256_end(Sha256 *hash, char hex[65]) {
     static const char DIGITS[] = "0123456789abcdef";
     uint64_t bits = hash->bytes * 8;

@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "base/strview.h"
 
 typedef struct {
     uint32_t state[8];
@@ -14,9 +13,6 @@ typedef struct {
 
 void sha256_begin(Sha256 *hash);
 void sha256_add(Sha256 *hash, const void *data, size_t bytes);
-/* Adds the length of the text and the text, so that the digest depends on where one text ends and the next
- * begins. */
-void sha256_add_text(Sha256 *hash, StrView text);
 void sha256_end(Sha256 *hash, char hex[65]); /* 64 lower-case digits and NUL */
 
 #endif

@@ -62,8 +62,6 @@ static const Range CASED[] = {{0xAA, 0xAA},       {0xBA, 0xBA},       {0x2160, 0
 static const int CASE_IGNORABLE[] = {0xB7,   0x387,  0x55F,  0x5F4,  0x2018, 0x2019, 0x2024,
                                      0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
 
-const char *unicode_version(void) { return utf8proc_version(); }
-
 bool unicode_is_control(int code_point) {
     return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
 }

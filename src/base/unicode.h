@@ -14,8 +14,6 @@
 
 #include "base/strview.h"
 
-const char *unicode_version(void); /* of the tables in use */
-
 /* ---- characters ---- */
 
 /* CHAR_SPACE: ASCII white space, U+0085, U+2028, U+2029. Spaces of other widths and no-break spaces (U+00A0,
