@@ -5,7 +5,7 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/workers.h"
 #include "bench/report.h"
 #include "bench/train_loop.h"

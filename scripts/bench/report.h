@@ -6,7 +6,7 @@
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "bench/measure.h"
 
 /* What a change of the number means. */

@@ -4,12 +4,12 @@
  * mark stays. Ill-formed UTF-8, which stops sacreBLEU, becomes U+FFFD with a warning.
  *
  * Owner   lines point into the texts of the LineSet
- * Fails   STATUS_DATA: UTF-16, a packed file, or a text beyond the limits of base/fileio.h
+ * Fails   STATUS_DATA: UTF-16, a packed file, or a text beyond the limits of io/fileio.h
  */
 #ifndef BLEU_INPUT_H
 #define BLEU_INPUT_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "base/status.h"
 #include "base/strview.h"
 

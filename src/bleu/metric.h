@@ -8,7 +8,7 @@
 #ifndef BLEU_METRIC_H
 #define BLEU_METRIC_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "base/status.h"
 #include "base/strview.h"
 #include "bleu/ngram.h"

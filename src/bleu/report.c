@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"

@@ -4,7 +4,7 @@
  * several trainings from one model: Wortsman et al. 2022, "Model soups".
  */
 #include <math.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"

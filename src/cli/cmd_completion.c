@@ -16,7 +16,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/options.h"
+#include "io/options.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
 

@@ -1,6 +1,6 @@
 /* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits. */
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/strview.h"
 #include "cli/command_io.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/fileio.h"
-#include "base/json.h"
+#include "io/fileio.h"
+#include "io/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"

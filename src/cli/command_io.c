@@ -3,7 +3,7 @@
 
 #include <string.h>
 #include <unistd.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/progress_line.h"
 

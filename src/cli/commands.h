@@ -5,7 +5,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "base/status.h"
 
 Status cmd_train(int argc, char **argv);

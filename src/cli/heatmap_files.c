@@ -2,9 +2,9 @@
 #include "cli/heatmap_files.h"
 
 #include <unistd.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "io/options.h"
 #include "cli/command_io.h"
 
 static const char *const SUFFIXES[HEATMAP_FORMAT_COUNT] = {"txt", "csv", "pgm", "svg", "json", "html"};

@@ -9,7 +9,7 @@
 #ifndef CLI_HEATMAP_FILES_H
 #define CLI_HEATMAP_FILES_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "base/status.h"
 #include "base/strview.h"
 

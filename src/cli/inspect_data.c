@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "data/columns.h"

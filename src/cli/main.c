@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"

@@ -3,7 +3,7 @@
 #ifndef CLI_TRANSLATE_OPTIONS_H
 #define CLI_TRANSLATE_OPTIONS_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "cli/translate_output.h"
 #include "search/ensemble.h"
 #include "translate/translator.h"

@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 
 enum { DIGITS = 6 };

@@ -2,7 +2,7 @@
 #include "cli/translate_score.h"
 
 #include <stdio.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "bleu/bleu.h"
 #include "bleu/report.h"

@@ -7,7 +7,7 @@
 #ifndef CLI_TRANSLATE_SCORE_H
 #define CLI_TRANSLATE_SCORE_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "base/status.h"
 
 typedef struct TranslateScore TranslateScore;

@@ -2,7 +2,7 @@
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "data/batch.h"
 #include "data/pairs.h"
 #include "text/tokenizer.h"

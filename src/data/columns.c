@@ -2,7 +2,7 @@
 #include "data/columns.h"
 
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "text/languages.h"
 

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "io/sha256.h"
 #include "data/pair_blocks.h"
 
 /* ---- one side ------------------------------------------------------------------------------------------ */

@@ -9,7 +9,7 @@
 #define DATA_PAIR_WINDOW_H
 
 #include "base/arena.h"
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "data/columns.h"
 
 typedef struct {

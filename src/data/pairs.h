@@ -18,8 +18,8 @@
 #ifndef DATA_PAIRS_H
 #define DATA_PAIRS_H
 
-#include "base/fileio.h"
-#include "base/options.h"
+#include "io/fileio.h"
+#include "io/options.h"
 #include "base/status.h"
 #include "base/strview.h"
 

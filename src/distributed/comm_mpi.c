@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include "distributed/comm.h"
 #include "distributed/group.h"
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 

@@ -1,12 +1,12 @@
 /* explorer_data.c - writes a trace, a beam and the alternatives of each step as compact JSON: without the
- * blanks of base/json.h, because the page holds twenty sentences. */
+ * blanks of io/json.h, because the page holds twenty sentences. */
 #include "explain/explorer_data.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 #include "base/hashmap.h"
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 #include "autograd/matmul.h"
 #include "translate/alignment.h"

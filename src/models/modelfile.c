@@ -2,7 +2,7 @@
 #include "models/modelfile.h"
 
 #include <string.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 #include "models/safetensors.h"
 #include "models/weights_read.h"

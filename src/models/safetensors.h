@@ -6,7 +6,7 @@
  * Sums    Two entries of __metadata__ are added when writing and checked when reading: "payload_sha256", the
  *         digest of all tensor bytes, and "header_sha256", the digest of the N bytes of JSON with its own 64
  *         digits replaced by '0'. A file of another program has neither; one alone is an error.
- * Strict  regular file; header at most 16 MiB, strict JSON (base/json.h) of plain integers; known dtypes;
+ * Strict  regular file; header at most 16 MiB, strict JSON (io/json.h) of plain integers; known dtypes;
  *         rank at most 8; no overflow; tensors cover the rest of the file exactly. Memory for the tensors is
  *         allocated only after all sizes are checked against the size of the file.
  * Owner   a SafeFile owns everything that its functions return

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/hashmap.h"
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 #include "base/mem_scope.h"
-#include "base/sha256.h"
+#include "io/sha256.h"
 #include "base/strview.h"
 #include "base/utf8.h"
 #include "models/safetensors_format.h"

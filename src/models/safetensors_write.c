@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/fileio.h"
-#include "base/json.h"
+#include "io/fileio.h"
+#include "io/json.h"
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "io/sha256.h"
 #include "base/strview.h"
 #include "models/safetensors_format.h"
 

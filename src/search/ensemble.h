@@ -6,7 +6,7 @@
 #ifndef SEARCH_ENSEMBLE_H
 #define SEARCH_ENSEMBLE_H
 
-#include "base/options.h"
+#include "io/options.h"
 #include "models/seq2seq.h"
 
 typedef struct {

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "serve/head.h"

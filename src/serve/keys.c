@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "base/strview.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 
 enum { SPARE_VALUES = 64 }; /* values of a request in addition to its texts */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"

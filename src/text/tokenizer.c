@@ -3,7 +3,7 @@
 
 #include <string.h>
 #include "base/mem.h"
-#include "base/options.h"
+#include "io/options.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "text/tokenizer_parts.h"

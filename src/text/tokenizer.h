@@ -19,9 +19,9 @@
 #define TEXT_TOKENIZER_H
 
 #include "base/hashmap.h"
-#include "base/json.h"
+#include "io/json.h"
 #include "base/progress_line.h"
-#include "base/options.h"
+#include "io/options.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "text/vocab.h"

@@ -6,7 +6,7 @@
  */
 #include <limits.h>
 #include <stdlib.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "base/progress_line.h"
 #include "text/bpe_learn.h"

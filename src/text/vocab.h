@@ -8,7 +8,7 @@
 #ifndef TEXT_VOCAB_H
 #define TEXT_VOCAB_H
 
-#include "base/json.h"
+#include "io/json.h"
 #include "base/status.h"
 #include "base/strview.h"
 

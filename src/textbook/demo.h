@@ -11,8 +11,8 @@
 #ifndef TEXTBOOK_DEMO_H
 #define TEXTBOOK_DEMO_H
 
-#include "base/fileio.h"
-#include "base/options.h"
+#include "io/fileio.h"
+#include "io/options.h"
 #include "kern/tensor.h"
 
 typedef struct {

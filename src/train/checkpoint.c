@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "distributed/group.h"
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
-#include "base/options.h"
+#include "io/options.h"
 #include "base/version.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"

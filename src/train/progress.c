@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include "base/fileio.h"
-#include "base/json.h"
+#include "io/fileio.h"
+#include "io/json.h"
 #include "base/mem.h"
 #include "viz/plot.h"
 

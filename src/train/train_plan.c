@@ -2,10 +2,10 @@
 #include "train/train_plan.h"
 
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/options.h"
+#include "io/options.h"
 #include "bleu/bleu_tokenizers.h"
 #include "models/modelfile.h"
 #include "text/bpe.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress_line.h"

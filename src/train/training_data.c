@@ -1,7 +1,7 @@
 /* training_data.c - learns tokenizers, reads corpora, and writes pairs as text. */
 #include "train/training_data.h"
 
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 
 /* The files of the validation pairs, or the training files that have the held-out pairs. */

@@ -2,7 +2,7 @@
 #include "translate/confidence.h"
 
 #include <math.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 
 /* ---- words ---- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"

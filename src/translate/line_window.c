@@ -3,7 +3,7 @@
 #include "translate/line_window.h"
 
 #include <string.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"

@@ -9,7 +9,7 @@
 #define TRANSLATE_LINE_WINDOW_H
 
 #include "base/arena.h"
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "translate/translator.h"
 
 typedef struct {

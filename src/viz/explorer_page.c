@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <string.h>
-#include "base/deflate.h"
-#include "base/sha256.h"
+#include "io/deflate.h"
+#include "io/sha256.h"
 #include "viz/label.h"
 #include "viz/svg.h"
 

@@ -1,6 +1,6 @@
 /* fault_target.c - a small program that replaces and reads files, to be run with faults.
  *
- *     fault_target text PATH WORD      write many lines of WORD through base/fileio.h
+ *     fault_target text PATH WORD      write many lines of WORD through io/fileio.h
  *     fault_target tensors PATH WORD   write tensors made from WORD
  *     fault_target load PATH           read tensors and print a number of them
  *     fault_target lines PATH          read lines and print their number
@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/deflate.h"
-#include "base/fileio.h"
+#include "io/deflate.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "models/safetensors.h"

@@ -3,7 +3,7 @@
  * Input: one byte, odd for comments, then the text.
  */
 #include <math.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "fuzz/scratch.h"
 
 static void write_tree(const Json *value, StrBuf *out) {

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/fileio.h"
-#include "base/json.h"
+#include "io/fileio.h"
+#include "io/json.h"
 #include "base/mem.h"
 
 enum { MOST_FIELDS = 128 };

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 

@@ -2,7 +2,7 @@
 #ifndef UNIT_BLEU_CASES_H
 #define UNIT_BLEU_CASES_H
 
-#include "base/json.h"
+#include "io/json.h"
 #include "base/strview.h"
 #include "bleu/metric.h"
 

@@ -15,8 +15,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/sha256.h"
-#include "base/sha256_blocks.h"
+#include "io/sha256.h"
+#include "io/sha256_blocks.h"
 #include "base/workers.h"
 
 /* The known answers that come with the authors' library Random123. */

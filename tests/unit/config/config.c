@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <glob.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "config/config.h"
 
 static Status check_with(const char *settings) {

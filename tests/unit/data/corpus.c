@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "base/sha256.h"
+#include "io/sha256.h"
 #include "base/unicode.h"
 #include "text/bpe.h"
 #include "data/corpus.h"

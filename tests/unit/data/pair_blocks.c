@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/unicode.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "data/pairs.h"
 #include "unit/text_fixture.h"

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "models/modelfile.h"
 #include "models/safetensors.h"

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
-#include "base/sha256.h"
+#include "io/sha256.h"
 #include "base/strview.h"
 #include "models/safetensors.h"
 #include "unit/text_fixture.h"

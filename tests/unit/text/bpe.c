@@ -11,10 +11,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "base/sha256.h"
+#include "io/sha256.h"
 #include "text/bpe_learn.h"
 #include "text/pretokenize.h"
 #include "unit/text_fixture.h"

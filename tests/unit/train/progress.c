@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "unit/text_fixture.h"
 #include "train/progress.h"
 

@@ -1,8 +1,8 @@
 /* sha256.c - SHA-256 in plain C. FIPS 180-4, sections 4.1.2, 5 and 6.2. */
-#include "base/sha256.h"
+#include "io/sha256.h"
 
 #include <string.h>
-#include "base/sha256_blocks.h"
+#include "io/sha256_blocks.h"
 
 const uint32_t SHA256_ROUND_CONSTANTS[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,

@@ -4,7 +4,7 @@
  * at any moment (Pillai et al. 2014, "All file systems are not created equal"). A failed fsync is never
  * repeated on the same file: the kernel may have dropped the data and would report success.
  */
-#include "base/fileio.h"
+#include "io/fileio.h"
 
 #include <dirent.h>
 #include <errno.h>

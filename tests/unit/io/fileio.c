@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-#include "base/deflate.h"
-#include "base/fileio.h"
+#include "io/deflate.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 
 static char folder[64];

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/mem.h"
-#include "base/options.h"
+#include "io/options.h"
 
 typedef struct {
     int hidden, layers, cell;

@@ -1,5 +1,5 @@
 /* deflate.c - compression with zlib. */
-#include "base/deflate.h"
+#include "io/deflate.h"
 
 #include <zlib.h>
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /* options.c - defaults, the command line, assignments by key, and configuration files. */
-#include "base/options.h"
+#include "io/options.h"
 
 #include <stdio.h>
 #include <string.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 
 void options_defaults(const OptionTable *tables) {

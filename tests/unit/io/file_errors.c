@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
-#include "base/fileio.h"
+#include "io/fileio.h"
 #include "base/mem.h"
 #include "unit/text_fixture.h"
 

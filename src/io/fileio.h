@@ -11,8 +11,8 @@
  *           untouched. "-" and "/dev/..." are written directly.
  * Fails     STATUS_RUNTIME with path and system error; STATUS_DATA for damaged gzip data and exceeded limits
  */
-#ifndef BASE_FILEIO_H
-#define BASE_FILEIO_H
+#ifndef IO_FILEIO_H
+#define IO_FILEIO_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -25,12 +25,12 @@
  * Owner   strings and lists in the struct are heap copies; options_free releases them
  * Fails   STATUS_USAGE; the hint has the nearest known name, if there is one
  */
-#ifndef BASE_OPTIONS_H
-#define BASE_OPTIONS_H
+#ifndef IO_OPTIONS_H
+#define IO_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/status.h"
 #include "base/strview.h"
 

@@ -1,5 +1,5 @@
 /* options_value.c - values of options from text and from JSON, and to JSON. */
-#include "base/options.h"
+#include "io/options.h"
 
 #include <assert.h>
 #include <errno.h>

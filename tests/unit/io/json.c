@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/json.h"
+#include "io/json.h"
 #include "base/mem.h"
 #include "base/mem_scope.h"
 #include "base/rng.h"

@@ -1,6 +1,6 @@
 /* sha256.h - the SHA-256 digest. FIPS 180-4. */
-#ifndef BASE_SHA256_H
-#define BASE_SHA256_H
+#ifndef IO_SHA256_H
+#define IO_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * Fails   never
  */
-#ifndef BASE_DEFLATE_H
-#define BASE_DEFLATE_H
+#ifndef IO_DEFLATE_H
+#define IO_DEFLATE_H
 
 #include "base/strview.h"
 

@@ -1,5 +1,5 @@
 /* options_help.c - the table of options as text for people. */
-#include "base/options.h"
+#include "io/options.h"
 
 #include <string.h>
 #include "base/utf8.h"

@@ -10,8 +10,8 @@
  * Owner   json_free on the root releases a tree; its strings live as long as the tree
  * Fails   STATUS_DATA
  */
-#ifndef BASE_JSON_H
-#define BASE_JSON_H
+#ifndef IO_JSON_H
+#define IO_JSON_H
 
 #include <stdbool.h>
 #include "base/status.h"

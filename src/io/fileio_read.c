@@ -1,7 +1,7 @@
 /* fileio_read.c - bytes from files, pipes and gzip streams, whole or by lines.
  * RFC 1952 (gzip)
  */
-#include "base/fileio.h"
+#include "io/fileio.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* json.c - a strict check of the whole text, then a copy of cJSON's tree; and writing. */
-#include "base/json.h"
+#include "io/json.h"
 
 #include <assert.h>
 #include <cjson/cJSON.h>

@@ -1,6 +1,6 @@
 /* sha256_blocks.h - SHA-256 of whole blocks of 64 bytes, in plain C and with x86 instructions. */
-#ifndef BASE_SHA256_BLOCKS_H
-#define BASE_SHA256_BLOCKS_H
+#ifndef IO_SHA256_BLOCKS_H
+#define IO_SHA256_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* sha256_x86.c - SHA-256 by the SHA extensions. Gulley et al. 2013, "Intel SHA Extensions" */
-#include "base/sha256_blocks.h"
+#include "io/sha256_blocks.h"
 
 #if defined(__x86_64__)
 
