@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "io/fileio.h"
+#include "io/line_window.h"
 #include "io/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -92,43 +92,12 @@ static const char EXAMPLES[] =
 
 static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
-/* The lines of a text, without their ends. */
-typedef struct {
-    StrBuf bytes;
-    StrView *items;
-    int count;
-    size_t capacity;
-} Lines;
-
-static void lines_free(Lines *lines) {
-    strbuf_free(&lines->bytes);
-    mem_free(lines->items);
-}
-
-static Status lines_read(Lines *lines, const char *path) {
+static Status lines_read(LineWindow *lines, const char *path) {
     LineReader *reader;
     TRY(line_reader_open_limited(&reader, path));
-    Status status;
-    size_t *ends = NULL, capacity = 0, start = 0;
-    for (bool more = true;;) {
-        StrView line;
-        status = line_reader_next(reader, &line, &more);
-        if (status != STATUS_OK || !more) break;
-        strbuf_add(&lines->bytes, line);
-        MEM_GROW(ends, capacity, (size_t)lines->count + 1);
-        ends[lines->count++] = lines->bytes.length;
-    }
-    lines->items = mem_alloc((size_t)lines->count, sizeof *lines->items);
-    for (int i = 0; i < lines->count; start = ends[i++])
-        lines->items[i] = (StrView){strbuf_text(&lines->bytes) + start, ends[i] - start};
-    mem_free(ends);
+    Status status = line_window_read_all(lines, reader);
     line_reader_close(reader);
     return status;
-}
-
-static void lines_add(Lines *lines, const char *text) {
-    MEM_GROW(lines->items, lines->capacity, (size_t)lines->count + 1);
-    lines->items[lines->count++] = sv(text);
 }
 
 /* ---- output ---- */
@@ -254,8 +223,8 @@ static Status show_translation(const Translation *translation, StrView line, con
 /* JSON has the search tree of each sentence: then sentences are translated one by one, and never in
  * chunks. */
 static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *translating,
-                             const Ensemble *models, const HeatmapFiles *files, const Lines *lines,
-                             const Lines *targets, HeatmapCounts *counts) {
+                             const Ensemble *models, const HeatmapFiles *files, const LineWindow *lines,
+                             const LineWindow *targets, HeatmapCounts *counts) {
     enum { BATCH = 256 };
     const bool *selected = files->selected;
     int batch = selected[HEATMAP_JSON] ? 1 : BATCH;
@@ -269,16 +238,16 @@ static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *t
     for (int first = 0; first < lines->count && status == STATUS_OK; first += batch) {
         int n = lines->count - first < batch ? lines->count - first : batch;
         if (targets->count > 0)
-            translator_force(translator, lines->items + first, targets->items + first, n, results);
+            translator_force(translator, lines->lines[0] + first, targets->lines[0] + first, n, results);
         else
-            translator_run(translator, lines->items + first, NULL, n, first + 1, results);
+            translator_run(translator, lines->lines[0] + first, NULL, n, first + 1, results);
         status = translator_check_finite(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
             heatmap_count(counts, &results[i], models->items[0], number);
             if (status == STATUS_OK)
-                status = show_translation(&results[i], lines->items[first + i], models, &tree, options, files,
-                                          number);
+                status = show_translation(&results[i], lines->lines[0][first + i], models, &tree, options,
+                                          files, number);
             translation_free(&results[i]);
         }
         backpointers_free(&tree);
@@ -290,22 +259,23 @@ static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *t
 
 /* Writes the explorer page: all sentences in one file. */
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
-                         const Ensemble *models, const HeatmapFiles *files, const Lines *lines,
-                         const Lines *targets, HeatmapCounts *counts) {
+                         const Ensemble *models, const HeatmapFiles *files, const LineWindow *lines,
+                         const LineWindow *targets, HeatmapCounts *counts) {
     StrBuf content = {0};
     ProgressLine progress = progress_line_begin("exploring");
-    Status status = heatmap_page_write(&(HeatmapPage){.models = models,
-                                                      .paths = &options->models,
-                                                      .translating = translating,
-                                                      .lines = lines->items,
-                                                      .targets = targets->count > 0 ? targets->items : NULL,
-                                                      .count = lines->count,
-                                                      .layer = options->layer,
-                                                      .head = options->head,
-                                                      .subwords = options->subwords,
-                                                      .counts = counts,
-                                                      .progress = options->quiet ? NULL : &progress},
-                                       &content);
+    Status status =
+        heatmap_page_write(&(HeatmapPage){.models = models,
+                                          .paths = &options->models,
+                                          .translating = translating,
+                                          .lines = lines->lines[0],
+                                          .targets = targets->count > 0 ? targets->lines[0] : NULL,
+                                          .count = lines->count,
+                                          .layer = options->layer,
+                                          .head = options->head,
+                                          .subwords = options->subwords,
+                                          .counts = counts,
+                                          .progress = options->quiet ? NULL : &progress},
+                           &content);
     if (status == STATUS_OK) status = heatmap_files_write(files, HEATMAP_HTML, 0, &content);
     strbuf_free(&content);
     return status;
@@ -326,8 +296,8 @@ static Status choose_formats(const HeatmapOptions *options, const UserOptions *g
     return heatmap_files_check(files, 1);
 }
 
-static Status read_sentences(const HeatmapOptions *options, const char *sentence, Lines *lines,
-                             Lines *targets) {
+static Status read_sentences(const HeatmapOptions *options, const char *sentence, LineWindow *lines,
+                             LineWindow *targets) {
     if (sentence && unicode_is_blank(sv(sentence))) {
         status_fail(STATUS_USAGE, "the sentence is empty");
         return status_hint(STATUS_USAGE, "attn-mt heatmap --model FILE \"a sentence in quotes\"");
@@ -338,12 +308,12 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
         if (strcmp(sentence, "-") != 0 && file_size(sentence) >= 0 && !options->quiet)
             log_warn("'%s' is used as the sentence, although a file has this name; < '%s' reads the file",
                      sentence, sentence);
-        lines_add(lines, sentence);
+        line_window_add(lines, sv(sentence));
     } else {
         if (isatty(STDIN_FILENO) == 1) log_info("one sentence a line; Ctrl-D ends");
         TRY(lines_read(lines, "-"));
     }
-    if (options->target) lines_add(targets, options->target);
+    if (options->target) line_window_add(targets, sv(options->target));
     if (options->target_file) TRY(lines_read(targets, options->target_file));
     if ((options->target || options->target_file) && targets->count != lines->count) {
         status_fail(STATUS_DATA, "%d sentence%s, but %d translation%s to show", lines->count,
@@ -376,7 +346,7 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
 
 static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
                       TranslatorOptions *translating, const Ensemble *models, const char *sentence) {
-    Lines lines = {0}, targets = {0};
+    LineWindow lines = {0}, targets = {0};
     HeatmapCounts counts = {0};
     bool pictures = false;
     translating->search.n_best = 1;
@@ -395,8 +365,8 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
         log_warn("no line has text: there is nothing to show");
     if (status == STATUS_OK && !options->quiet) unknown_text_report(&counts.unknown, models->items[0]);
     unknown_text_free(&counts.unknown);
-    lines_free(&lines);
-    lines_free(&targets);
+    line_window_free(&lines);
+    line_window_free(&targets);
     return status;
 }
 

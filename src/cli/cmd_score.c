@@ -88,7 +88,7 @@ static const char EXAMPLES[] =
 
 static const CommandText TEXT = {USAGE, EXAMPLES, NULL};
 
-enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
+enum { WINDOW_BATCHES = 50, MAX_WINDOW_PAIRS = 10000 };
 
 typedef struct {
     ScoreOptions options;
@@ -314,7 +314,7 @@ static void report(const Session *session) {
     char pairs[32], time[32];
     const ScoreOptions *options = &session->options;
     if (options->quiet) return;
-    command_warn_repaired(session->window.repaired, session->window.first_repaired);
+    command_warn_repaired(session->window.lines.repaired, session->window.lines.first_repaired);
     if (session->empty > 0)
         log_warn("%ld pair%s with an empty side", session->empty, session->empty == 1 ? "" : "s");
     if (session->too_long > 0)
@@ -385,9 +385,9 @@ static Status session_begin(Session *session, const StrList *files) {
     session->window.filters = session->filter;
     session->window.source_language = strbuf_view(&session->models.source_language);
     session->window.target_language = strbuf_view(&session->models.target_language);
-    session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
-                               ? options->mini_batch * WINDOW_BATCHES
-                               : WINDOW_MOST;
+    session->window.max_pairs = options->mini_batch < MAX_WINDOW_PAIRS / WINDOW_BATCHES
+                                    ? options->mini_batch * WINDOW_BATCHES
+                                    : MAX_WINDOW_PAIRS;
     TRY(open_input(session, files));
     const DecodeOptions *model_options = &seq2seq_config(session->models.items[0])->decode;
     scoring.search.decode = (DecodeOptions){

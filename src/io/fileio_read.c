@@ -397,6 +397,23 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     return STATUS_OK;
 }
 
+/* Reads on to the end of the longer file, to name both numbers of lines. */
+static Status fail_line_counts(LineReader *const readers[2], bool first_is_longer) {
+    StrView line;
+    for (bool more = true; more;) TRY(line_reader_next(readers[first_is_longer ? 0 : 1], &line, &more));
+    long lines = readers[0]->number;
+    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", readers[0]->source->path, lines,
+                lines == 1 ? "" : "s", readers[1]->source->path, readers[1]->number);
+    return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
+}
+
+Status line_readers_next(LineReader *const readers[2], StrView lines[2], bool *more) {
+    bool more_of_second;
+    TRY(line_reader_next(readers[0], &lines[0], more));
+    TRY(line_reader_next(readers[1], &lines[1], &more_of_second));
+    return *more == more_of_second ? STATUS_OK : fail_line_counts(readers, *more);
+}
+
 Status line_reader_next_text(LineReader *reader, StrView *line, bool *more) {
     TRY(line_reader_next(reader, line, more));
     return check_line(reader->source->path, reader->number, *line);
