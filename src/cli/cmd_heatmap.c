@@ -282,10 +282,11 @@ static Status write_page(const HeatmapOptions *options, const TranslatorOptions 
 }
 
 /* Selects the formats before models are read, so that wrong options fail at once. */
-static Status choose_formats(const HeatmapOptions *options, const UserOptions *given, HeatmapFiles *files) {
+static Status choose_formats(const HeatmapOptions *options, const UserOptions *user_options,
+                             HeatmapFiles *files) {
     *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
     TRY(heatmap_files_choose(files, &options->formats));
-    if (option_is_given(given, "cell") && !files->selected[HEATMAP_PGM]) {
+    if (option_is_given(user_options, "cell") && !files->selected[HEATMAP_PGM]) {
         status_fail(STATUS_USAGE, "option '--cell' does nothing without '--format pgm'");
         return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
     }
@@ -377,30 +378,30 @@ Status cmd_heatmap(int argc, char **argv) {
     Ensemble models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
-    UserOptions given = {0};
+    UserOptions user_options = {0};
     HelpKind help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, &words, &help, &given);
+    Status status = options_parse(tables, argc, argv, &words, &help, &user_options);
     if (options.output && strcmp(options.output, "-") == 0) {
         mem_free(options.output);
         options.output = NULL;
     }
-    if (status == STATUS_OK && !help) status = choose_formats(&options, &given, &files);
+    if (status == STATUS_OK && !help) status = choose_formats(&options, &user_options, &files);
     if (status == STATUS_OK && help) {
         status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK && words.count > 1) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
-        options.subwords = option_is_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
+        options.subwords = option_is_given(&user_options, "level") && options.level == ALIGNMENT_SUBWORD;
         status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
         if (status == STATUS_OK) {
-            ensemble_apply_defaults(&models, &given, &translating.search.decode);
+            ensemble_apply_defaults(&models, &user_options, &translating.search.decode);
             status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);
         }
     }
     mem_free(words.items);
-    mem_free(given.rows);
+    mem_free(user_options.rows);
     ensemble_free(&models);
     options_free(tables);
     return status;

@@ -223,8 +223,8 @@ Status file_make_dirs(const char *path, bool *made) {
     for (char *end = part; status == STATUS_OK && *end; end++) {
         /* Stop at the end of each component; the first byte may be the root's slash. */
         if (end[0] == '/' ? end == part : end[1] != '\0') continue;
-        char kept = *end;
-        if (kept == '/') *end = '\0';
+        char saved = *end;
+        if (saved == '/') *end = '\0';
         struct stat about;
         last_made = mkdir(part, 0777) == 0;
         if (!last_made) {
@@ -236,7 +236,7 @@ Status file_make_dirs(const char *path, bool *made) {
                 status =
                     status_fail(STATUS_RUNTIME, "cannot create folder '%.700s': a file has that name", part);
         }
-        *end = kept;
+        *end = saved;
     }
     mem_free(part);
     if (made) *made = last_made;

@@ -139,7 +139,8 @@ Status input_lines_end(InputLines *lines) {
 
 Status input_lines_read(InputLines *lines, LineReader *reader, bool *more) {
     LineWindow *window = &lines->window;
-    Status status = line_window_read(window, reader, NULL, more);
+    StatusRecord reading; /* the errors of JSON lines have messages, too */
+    status_save(&reading, line_window_read(window, reader, NULL, more));
     size_t count = (size_t)window->count;
     lines->count = window->count;
     lines->constrained = false;
@@ -148,7 +149,7 @@ Status input_lines_read(InputLines *lines, LineReader *reader, bool *more) {
     lines->errors = arena_alloc_zeroed(window->arena, count * sizeof *lines->errors);
     if (lines->json) lines->texts = arena_alloc_zeroed(window->arena, count * sizeof *lines->texts);
     for (int i = 0; i < lines->count && lines->json; i++) read_json(lines, i);
-    TRY(status);
+    if (reading.code != STATUS_OK) return status_restore(&reading);
     return add_prefixes(lines);
 }
 

@@ -6,41 +6,23 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "base/rng.h"
-#include "kern/kern.h"
-#include "autograd/ops.h"
+#include "unit/tape_fixture.h"
 
 enum { ROWS = 4, KEYS = 30, HEADS = 2, SIZE = 19, WIDTH = HEADS * SIZE };
 static const int FIRST[ROWS] = {2, 0, 29, 5}, LENGTH[ROWS] = {3, 21, 0, 17};
 
-static ParamSet *params;
-static Tape *tape;
 static const Param *sharpness;
 static const Spans *spans;
 
 static int set_up(void **state) {
     (void)state;
-    kern_select();
     params = params_new();
     sharpness = params_add(params, "sharpness", 1, 1, INIT_CONSTANT, 1.5, PANELS_NONE);
-    params_initialize(params, 1);
-    tape = tape_new(params, false);
+    tape_set_up();
     spans = spans_new(tape, FIRST, LENGTH, ROWS);
     return 0;
 }
-static int tear_down(void **state) {
-    (void)state;
-    tape_free(tape);
-    params_free(params);
-    return 0;
-}
 
-static Tensor *numbers(int rows, int columns, uint64_t seed) {
-    Tensor *x = tape_tensor(tape, rows, columns);
-    Rng rng = rng_new(seed);
-    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(2 * rng_uniform(&rng) - 1);
-    return x;
-}
 static void spoil(Tensor *x, int row) { memset(tensor_row(x, row), 0xFF, (size_t)x->columns * sizeof(real)); }
 
 /* The number of key i of a row in scores or weights. */
@@ -248,5 +230,5 @@ int main(void) {
         cmocka_unit_test(test_dropout_of_weights),
         cmocka_unit_test(test_rate_of_dropout),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tape_tear_down);
 }

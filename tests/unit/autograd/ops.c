@@ -8,39 +8,20 @@
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/rng.h"
-#include "kern/kern.h"
 #include "autograd/activations.h"
-#include "autograd/ops.h"
+#include "unit/tape_fixture.h"
 
-static ParamSet *params;
-static Tape *tape;
 static const Param *table, *output, *bias;
 enum { TOKENS = 6, WIDTH = 5, CLASSES = 9 };
 
 static int set_up(void **state) {
     (void)state;
-    kern_select();
     params = params_new();
     table = params_add(params, "table", TOKENS, WIDTH, INIT_NORMAL, 1, PANELS_NONE);
     output = params_add(params, "output", CLASSES, WIDTH, INIT_NORMAL, 1, PANELS_OUTPUT);
     bias = params_add(params, "bias", 1, CLASSES, INIT_NORMAL, 1, PANELS_NONE);
-    params_initialize(params, 1);
-    tape = tape_new(params, false);
+    tape_set_up();
     return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    tape_free(tape);
-    params_free(params);
-    return 0;
-}
-
-static Tensor *numbers(int rows, int columns, uint64_t seed) {
-    Tensor *x = tape_tensor(tape, rows, columns);
-    Rng rng = rng_new(seed);
-    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(2 * rng_uniform(&rng) - 1);
-    return x;
 }
 
 static void assert_row(const Tensor *x, int row, const real *expected, int from, int columns) {
@@ -338,5 +319,5 @@ int main(void) {
         cmocka_unit_test(test_dropout),    cmocka_unit_test(test_loss),
         cmocka_unit_test(test_notes),      cmocka_unit_test(test_example),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tape_tear_down);
 }
