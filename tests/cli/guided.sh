@@ -155,3 +155,7 @@ says '"prefix" is not a string'
 says '"constraints" is not a list'
 says 'a constraint that is not text'
 [ "$(grep -c '^{"error": "' "$TMP/out")" -eq 4 ] || fail "errors in JSON"
+# Errors in lines do not replace the error that ends the reading.
+gzip -c "$TMP/json" | head -c -4 >"$TMP/json.gz"
+expect 3 translate --json-input "$TMP/json.gz"
+[ "$(tail -n 1 "$TMP/err")" = "attn-mt: '$TMP/json.gz': the gzip data is cut off" ] || fail "the last error"
