@@ -1,73 +1,8 @@
 #!/bin/sh
-# train.sh - what `attn-mt train` promises: the same bytes for any number of threads and however often it was
-# stopped or killed, refusals with reasons, and an end that leaves the last good model in place.
+# train.sh - `attn-mt train`: outputs, validation, threads, resume, errors, schedules, divergence, damaged run
+# folders.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-ATTN_MT=${ATTN_MT:-build/attn-mt}
-own=${TMP:-}
-[ -n "$own" ] || { own=$(mktemp -d) && trap 'rm -rf "$own"' EXIT; } || exit 1
-bad=0
-
-complain() { # TEXT
-    echo "$1"
-    bad=$((bad + 1))
-}
-
-head -n 400 data/train.tsv >"$own/train.tsv"
-tail -n 24 data/valid.tsv >"$own/valid.tsv"
-cat >"$own/base.json" <<EOF
-{ // small enough for a fraction of a second, with everything that has a state switched on
-  "data": {"train": ["$own/train.tsv"], "valid": ["$own/valid.tsv"]},
-  "text": {"bpe_merges": 150, "min_count": 1},
-  "model": {"embedding": 16, "hidden": 16, "word_dropout": 0.05},
-  "train": {"epochs": 4, "batch_size": 16, "batch_window": 4, "accumulate": 2, "valid_every": 7,
-            "learning_rate": 0.01, "schedule": "plateau", "decay_patience": 1, "warmup": 5, "samples": 0,
-            "stop_on": "loss", "save_minutes": 0.01}
-}
-EOF
-
-train() { # RUN, ARGUMENT...
-    run=$1
-    shift
-    "$ATTN_MT" train --config "$own/base.json" --run "$own/$run" "$@" >"$own/out" 2>"$own/err" </dev/null
-}
-
-succeed() { # RUN, ARGUMENT...
-    train "$@" || complain "train $*: exit code $?: $(cat "$own/err")"
-    [ ! -s "$own/out" ] || complain "train $*: printed $(cat "$own/out")"
-}
-
-refuse() { # EXIT CODE, PART OF THE MESSAGE, RUN, ARGUMENT...
-    code=$1 part=$2
-    shift 2
-    train "$@"
-    status=$?
-    [ $status -eq "$code" ] || complain "train $*: exit code $status, expected $code: $(cat "$own/err")"
-    grep -qF -- "$part" "$own/err" || complain "train $*: no '$part' in: $(cat "$own/err")"
-}
-
-# train.jsonl without what the clock says
-log_of() { # RUN
-    sed 's/"seconds": [^,]*, //; s/"tokens_per_second": [^,]*, //' "$own/$1/train.jsonl"
-}
-
-same_models() { # WHAT, RUN, RUN
-    for file in best.safetensors last.safetensors; do
-        cmp "$own/$2/$file" "$own/$3/$file" || complain "$1: $file differs"
-    done
-    log_of "$2" >"$own/log.a"
-    log_of "$3" >"$own/log.b"
-    diff "$own/log.a" "$own/log.b" || complain "$1: train.jsonl differs"
-}
-
-# Weights and moments of a training state: its tensors behind the counters, which hold times as well
-state_of() { # RUN
-    file=$own/$1/last.state.safetensors
-    header=$(od -An -t u8 -N 8 "$file" | tr -d ' ')
-    head -c $((8 + header)) "$file" | grep -q '"counters":{[^}]*"data_offsets":\[0,144\]' ||
-        complain "the counters are not where this test looks for them"
-    tail -c +$((8 + header + 144 + 1)) "$file"
-}
+. tests/cli/train.inc
 
 # ---- one run, and the same with more threads ---------------------------------------------------------------
 
@@ -117,92 +52,8 @@ done
 succeed other_seed --threads 2 --seed 2
 cmp -s "$own/a/last.safetensors" "$own/other_seed/last.safetensors" && complain "the seed does not matter"
 
-# ---- stopped and killed ------------------------------------------------------------------------------------
+# ---- two trainings in one folder ---------------------------------------------------------------------------
 
-validations() { wc -l 2>/dev/null <"$own/$1/train.jsonl" || echo 0; } 2>/dev/null # RUN
-
-# Starts a run in the background and waits until it has logged LINES validations, one of them its own, and
-# saved a state, or is over.
-start() { # LINES, RUN, ARGUMENT...
-    lines=$1 run=$2
-    shift 2
-    [ ! -f "$own/$run/last.state.safetensors" ] || [ "$(validations "$run")" -lt "$lines" ] ||
-        lines=$(($(validations "$run") + 1))
-    "$ATTN_MT" train --config "$own/base.json" --run "$own/$run" "$@" >"$own/out" 2>"$own/err" </dev/null &
-    trainer=$!
-    while kill -0 $trainer 2>/dev/null; do
-        [ -f "$own/$run/last.state.safetensors" ] &&
-            [ "$(validations "$run")" -ge "$lines" ] && return
-        sleep 0.01
-    done
-}
-
-# A signal saves and stops; twice, at different places, with different numbers of threads. A run that was over
-# before the signal came proves nothing, so one that does stop is asked for.
-stops=0
-for signal in TERM:143:1:1 INT:130:3:2 TERM:143:5:3; do
-    IFS=: read -r name code lines threads <<EOF
-$signal
-EOF
-    resume=
-    [ -d "$own/stopped" ] && resume=--resume
-    # A shell starts background jobs with SIGINT ignored; the program asks for it all the same.
-    start "$lines" stopped --threads "$threads" $resume
-    kill -s "$name" $trainer 2>/dev/null
-    wait $trainer
-    status=$?
-    case $status in
-        0) ;;
-        "$code")
-            stops=$((stops + 1))
-            grep -q 'stopped at update [0-9]*, epoch [0-9]*; everything is saved' "$own/err" &&
-                grep -q '^hint: .*--resume' "$own/err" || complain "stopped by $name: $(cat "$own/err")"
-            # As if it had been killed later, between logging a validation and saving the state behind it.
-            update=$(sed -n 's/.*stopped at update \([0-9]*\),.*/\1/p' "$own/err")
-            grep -q "\"update\": $update," "$own/stopped/train.jsonl" ||
-                sed -n "\$s/\"update\": [0-9]*/\"update\": $update/p" "$own/stopped/train.jsonl" \
-                    >>"$own/stopped/train.jsonl"
-            ;;
-        *) complain "stopped by $name: exit code $status, expected $code: $(cat "$own/err")" ;;
-    esac
-done
-[ $stops -gt 0 ] || complain "no run was stopped by a signal"
-succeed stopped --resume
-same_models "stopped by signals" a stopped
-state_of stopped >"$own/state.b"
-cmp "$own/state.a" "$own/state.b" || complain "stopped by signals: the training state differs"
-
-# Killed at any moment: what is there can be used, and the end is the same.
-kills=0
-for delay in 0.05 0.6 0.11 0.23 0.07 0.31 0.17 0.02; do
-    again=--overwrite
-    [ -f "$own/killed/last.state.safetensors" ] && again=--resume
-    "$ATTN_MT" train --config "$own/base.json" --run "$own/killed" --threads 2 $again \
-        >/dev/null 2>"$own/err" </dev/null &
-    trainer=$!
-    sleep $delay
-    kill -s KILL $trainer 2>/dev/null
-    wait $trainer 2>/dev/null
-    status=$?
-    case $status in
-        137) kills=$((kills + 1)) ;;
-        0) ;;
-        *) complain "to be killed after $delay seconds: exit code $status: $(cat "$own/err")" ;;
-    esac
-    for file in best.safetensors last.safetensors; do
-        [ ! -f "$own/killed/$file" ] || "$ATTN_MT" inspect "$own/killed/$file" >/dev/null 2>"$own/err" ||
-            complain "after a kill: $(cat "$own/err")"
-    done
-done
-[ $kills -gt 0 ] || complain "no run was killed"
-again=--overwrite
-[ -f "$own/killed/last.state.safetensors" ] && again=--resume
-succeed killed $again
-same_models "killed" a killed
-[ "$(find "$own/killed" -type f | wc -l)" -le $((6 + kills)) ] ||
-    complain "kills leave files behind: $(ls -A "$own/killed")"
-
-# Two trainers in one directory
 start 1 locked
 refuse 2 "is in use by process $trainer" locked --overwrite
 kill -s KILL $trainer 2>/dev/null
@@ -305,17 +156,12 @@ grep -q '^hint: .*data.held_out' "$own/err" || complain "no hint: $(cat "$own/er
 refuse 3 'empty.tsv' new --set data.train="$own/empty.tsv"
 refuse 3 'empty.tsv' new --set data.valid="$own/empty.tsv"
 refuse 3 'max_length' new --set data.max_length=1
-refuse 2 "unknown key 'train.learning_rat'" new --set train.learning_rat=1
-grep -q "^hint: .*learning_rate" "$own/err" || complain "no suggestion: $(cat "$own/err")"
 refuse 2 'learning_rate' new --set train.learning_rate=fast
 refuse 2 'model.decoder.start' new --set model.decoder.start=final
 refuse 1 "cannot find 'extra'" new extra
 refuse 1 "missing.json" new --config "$own/missing.json"
 printf '{"train": {"epochs": 3,}}\n' >"$own/bad.json"
 refuse 2 'bad.json' new --config "$own/bad.json"
-printf '{\n  "train": {\n    "epohcs": 3}}\n' >"$own/bad.json"
-refuse 2 'epohcs' new --config "$own/bad.json"
-grep -q 'epochs' "$own/err" || complain "no suggestion for epohcs: $(cat "$own/err")"
 : >"$own/file"
 refuse 1 "$own/file" file
 [ ! -e "$own/new/best.safetensors" ] || complain "a refused run leaves a model"
@@ -491,16 +337,5 @@ wait $trainer 2>/dev/null
 status=$?
 kill $guard 2>/dev/null
 [ $status -eq 143 ] || complain "SIGTERM before training: exit code $status: $(cat "$own/err")"
-
-# SIGHUP and SIGUSR1 save as SIGTERM does.
-for signal in HUP:129 USR1:138; do
-    rm -rf "$own/stopped"
-    start 1 stopped --set train.epochs=0
-    kill -s "${signal%:*}" $trainer 2>/dev/null
-    wait $trainer
-    status=$?
-    [ $status -eq "${signal#*:}" ] && grep -q 'everything is saved' "$own/err" ||
-        complain "stopped by $signal: exit code $status: $(cat "$own/err")"
-done
 
 [ $bad -eq 0 ]

@@ -1,6 +1,6 @@
-# mpi_faults.sh - a rank that is killed or stopped ends all others in time, which name it; signals to the
-# launcher or to one rank save and stop; what is left goes on, with another number of ranks, to the bytes of a
-# run that nothing happened to; and other weights or data on one rank are noticed.
+# promise_lost_rank.sh - a lost machine costs only the unsaved work. If a rank is killed or stopped, the other
+# ranks name it and end in time. Signals to the launcher or to a rank save and stop. A resume with another
+# number of ranks ends with the bytes of an uninterrupted run. Different weights or data on a rank are detected.
 # MPI_STOPS and MPI_KILLS: how many of each, with each MPI library.
 # slow
 # not sanitized: the program is linked here

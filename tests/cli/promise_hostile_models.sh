@@ -1,6 +1,6 @@
 #!/bin/sh
-# hostile_models.sh - model files that were changed on purpose and got sound digests again: endless work,
-# numbers that overflow, commands for the terminal.
+# promise_hostile_models.sh - hostile model files with valid checksums: endless searches, numbers that
+# overflow, escape sequences for the terminal. Also missing checksums and damaged metadata.
 set -eu
 . tests/cli/tiny_model.inc
 

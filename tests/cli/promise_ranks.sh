@@ -1,5 +1,5 @@
-# mpi.sh - training with several ranks: the same bytes for any number of them and of their threads, also after
-# going on with another number; and what they refuse.
+# promise_ranks.sh - training on several machines: the same bytes for any number of ranks and threads, also
+# after a resume with another number of ranks. Each error is reported once.
 # not sanitized: the program is linked here
 set -eu
 . tests/cli/mpi.inc
