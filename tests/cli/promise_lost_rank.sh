@@ -1,6 +1,6 @@
 # promise_lost_rank.sh - a lost machine costs only the unsaved work. If a rank is killed or stopped, the other
 # ranks name it and end in time. Signals to the launcher or to a rank save and stop. A resume with another
-# number of ranks ends with the bytes of an uninterrupted run. Different weights or data on a rank are detected.
+# number of ranks ends with the bytes of an uninterrupted run. Different weights or data are detected.
 # MPI_STOPS and MPI_KILLS: how many of each, with each MPI library.
 # slow
 # not sanitized: the program is linked here

@@ -1,6 +1,6 @@
-/* fuzz_lines.c - lines of JSON that are to be translated: as many come out as go in, each a text or an error.
+/* fuzz_lines.c - lines of JSON for `translate`: one result per line, a text or an error.
  *
- * Input: the first byte says how many lines are taken together; then the file.
+ * Input: a byte for the number of lines in a window, then the file.
  */
 #include "base/log.h"
 #include "base/utf8.h"
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check(&input);
         lines += input.count;
     }
-    /* packed files and UTF-16, or what begins like them, are more than lines of text */
+    /* compressed files and UTF-16 are not lines of text */
     StrView rest = text, first = {"", 0};
     sv_next(&rest, '\n', &first);
     bool other = file_compressed_kind(text) || sv_starts(text, SV("\x1f\x8b")) || file_is_utf16(first);
