@@ -71,7 +71,7 @@ const char *fixture_write(const char *name, const void *data, size_t bytes) {
 
 rlim_t fixture_limit_files(rlim_t most) {
     struct rlimit limit;
-    signal(SIGXFSZ, SIG_IGN); /* what would end the program that writes too much */
+    signal(SIGXFSZ, SIG_IGN); /* the signal would end the program */
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = most;

@@ -1,4 +1,4 @@
-/* text_fixture.h - lines in memory, cases from files, files in a scratch folder and a limit of their size,
+/* text_fixture.h - lines in memory, cases from files, files in a scratch folder, a limit on file sizes,
  * for tests of text and of files. */
 #ifndef TEXT_FIXTURE_H
 #define TEXT_FIXTURE_H
@@ -16,8 +16,8 @@ void fixture_round_trip(Tokenizer *tokenizer, StrView line, StrBuf *back);
 const char *fixture_path(const char *name);
 const char *fixture_write(const char *name, const void *data, size_t bytes);
 
-/* From now on writing behind the first `most` bytes of a file fails, as on a full disk. Returns the limit
- * before, to be set again. */
+/* From now on, writes beyond the first `most` bytes of a file fail, as on a full disk. Returns the limit
+ * before the call, to restore it. */
 rlim_t fixture_limit_files(rlim_t most);
 
 /* Cases are blocks of lines, separated by empty lines; "#" starts a comment line. In them \xNN is a byte,

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "unit/learn.h"
 
-/* Every word is seen once. */
+/* Every word occurs once. */
 static Tokenizer *word_tokenizer(const char *language, int words, TextOptions options) {
     Tokenizer *tokenizer;
     StrBuf text = {0};

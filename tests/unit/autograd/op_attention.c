@@ -1,4 +1,5 @@
-/* op_attention.c - scores, weights and context over spans against plain sums; no row sees another. */
+/* op_attention.c - scores, weights and context over spans against plain sums; rows do not affect each
+ * other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,7 @@ static void test_spans(void **state) {
     }
 }
 
-/* With and without each of sharpness and biases. */
+/* With and without sharpness, with and without biases. */
 static void test_score_dot(void **state) {
     (void)state;
     Tensor *query = numbers(ROWS, WIDTH, 1), *keys = numbers(KEYS, WIDTH, 2), *qb = numbers(ROWS, 1, 3),
@@ -130,7 +131,7 @@ static Tensor *attend(const Tensor *query, const Tensor *keys, int from, int row
     return op_context(tape, op_dropout_weights(tape, weights, 0.3, 1, ROW_KEYS + from, s), k, s);
 }
 
-/* The same bits alone, among others, and wherever the keys lie. */
+/* The same bits for a row alone and in a batch, and at any address of the keys. */
 static void test_rows_are_independent(void **state) {
     (void)state;
     tape->training = true;
@@ -181,14 +182,14 @@ static void test_dropout_of_weights(void **state) {
            *other_site = masks(s, 0.5, 2, ROW_KEYS);
     for (size_t i = 0; i < tensor_size(a); i++) assert_true(a->data[i] == 0 || a->data[i] == 2);
     for (int h = 0; h < HEADS; h++) {
-        assert_true(same_masks(a, h, 0, a, h, LONG, SHORT)); /* same key: longer or shorter, same places */
-        assert_true(same_masks(a, h, 0, b, h, SHORT, LONG)); /* wherever the row is */
+        assert_true(same_masks(a, h, 0, a, h, LONG, SHORT)); /* the same mask at any length */
+        assert_true(same_masks(a, h, 0, b, h, SHORT, LONG)); /* in any row */
         assert_true(same_masks(a, h, LONG + SHORT, b, h, 0, SHORT));
         assert_false(same_masks(a, h, 0, a, h, LONG + SHORT, LONG));
         assert_false(same_masks(a, h, 0, other_site, h, 0, LONG));
     }
     assert_false(same_masks(a, 0, 0, a, 1, 0, LONG));
-    static const uint32_t ONE_KEY[] = {5, 5, 5}; /* a mask of weights is not that of rows */
+    static const uint32_t ONE_KEY[] = {5, 5, 5}; /* masks of weights differ from masks of rows */
     Tensor *ones = tape_tensor(tape, 1, LONG);
     for (int i = 0; i < LONG; i++) ones->data[i] = 1;
     assert_false(same_masks(a, 0, 0, op_dropout(tape, ones, 0.5, 1, ONE_KEY), 0, 0, LONG));
@@ -201,7 +202,7 @@ static void test_dropout_of_weights(void **state) {
     assert_ptr_equal(op_dropout_weights(tape, x, 0.5, 1, ROW_KEYS, s), x);
 }
 
-/* As many are dropped as were asked for, and the sum stays about the same. */
+/* The rate of dropped weights is p, and the sum stays about the same. */
 static void test_rate_of_dropout(void **state) {
     (void)state;
     enum { MANY = 20000 };

@@ -63,7 +63,7 @@ static void add_stable(StrBuf *list) {
     for (int c = 0x2002; c < 0x20D0; c++) utf8_add(list, c);
 }
 
-/* Every pair out of the ranges of the short cut stays as it is on the long way. */
+/* The long way does not change any pair from the ranges of the short cut. */
 static void test_stable_ranges(void **state) {
     (void)state;
     StrBuf list = {0}, pair = {0}, out = {0};
@@ -86,7 +86,7 @@ static void test_stable_ranges(void **state) {
     strbuf_free(&out);
 }
 
-/* Normalizing twice is normalizing once, for every code point, alone and followed by an accent. */
+/* Normalization is idempotent for every code point, alone and followed by an accent. */
 static void test_idempotent(void **state) {
     (void)state;
     StrBuf text = {0}, once = {0}, twice = {0};
@@ -170,7 +170,7 @@ static void test_trim(void **state) {
         assert_true(sv_equal(unicode_trim_end(sv(texts[i][0])), sv(texts[i][1])));
 }
 
-/* What makes a pair useless to training makes a line empty in translation. */
+/* A blank side makes a training pair unusable and a line to translate empty. */
 static void test_blank(void **state) {
     (void)state;
     static const char *const blank[] = {"", " \t\r\v", "\xC2\xA0\xE2\x80\xAF\xE3\x80\x80", "\xE2\x80\x8B",

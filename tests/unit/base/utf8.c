@@ -40,7 +40,7 @@ static void test_cases(void **state) {
     fixture_cases("tests/cases/utf8.case", check_case);
 }
 
-/* Every code point comes back as it was, in as many bytes as its range says. */
+/* Every code point is the same after encoding and decoding, with the number of bytes of its range. */
 static void test_all_code_points(void **state) {
     (void)state;
     StrBuf text = {0};

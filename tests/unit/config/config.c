@@ -34,7 +34,7 @@ static Status check_with(const char *settings) {
 static void test_combinations(void **state) {
     (void)state;
     static const struct {
-        const char *settings, *message, *hint; /* NULL if it is fine */
+        const char *settings, *message, *hint; /* NULL if accepted */
     } CASES[] = {
         {"model.hidden=256", NULL, NULL},
         {"text.joint=false", "model.tie = \"all\"", "text.joint = true"},
@@ -179,7 +179,7 @@ static void test_ranges(void **state) {
     config_free(&config);
 }
 
-/* What is written reads back the same; so does a part of it, over the defaults. */
+/* A configuration is the same after writing and reading; so is a part of it over the defaults. */
 static void test_round_trip(void **state) {
     (void)state;
     Config config, again;
@@ -212,7 +212,7 @@ static void test_round_trip(void **state) {
     config_free(&again);
 }
 
-/* What train.schedule is unless it is set. */
+/* The default of train.schedule. */
 static void test_schedule(void **state) {
     (void)state;
     assert_int_equal(config_schedule(&(TrainOptions){.epochs = 3}), SCHEDULE_LINEAR);
@@ -222,7 +222,7 @@ static void test_schedule(void **state) {
                      SCHEDULE_CONSTANT);
 }
 
-/* A key that has another name now is still read, and written under that name. */
+/* The old name of a key is still read; the new name is written. */
 static void test_old_key(void **state) {
     (void)state;
     Config config;
@@ -239,7 +239,7 @@ static void test_old_key(void **state) {
     config_free(&config);
 }
 
-/* Each of the dropouts is one. */
+/* Each dropout option is a probability. */
 static void test_dropout(void **state) {
     (void)state;
     const ModelOptions none = {0};

@@ -17,7 +17,7 @@ static uint16_t source_ids[PAIRS * LONGEST], target_ids[PAIRS * LONGEST];
 static const Corpus CORPUS = {
     .count = PAIRS, .source = {source_start, source_ids, false}, .target = {target_start, target_ids, false}};
 
-/* Word s of the source is word s of the target, and now and then another word is put in. */
+/* Source word s translates to target word s; sometimes another word is inserted. */
 static void make_corpus(void) {
     Rng rng = rng_new(3);
     for (int i = 0; i < PAIRS; i++) {
@@ -81,7 +81,7 @@ static void test_is_model1(void **state) {
     }
     int counts[TARGETS] = {0};
     for (size_t t = 0; t < target_start[PAIRS]; t++) counts[target_ids[t]]++;
-    assert_int_equal(shortlist->start[1], TARGETS - VOCAB_SPECIALS - 2); /* two never occur */
+    assert_int_equal(shortlist->start[1], TARGETS - VOCAB_SPECIALS - 2); /* two tokens never occur */
     for (size_t i = 1; i < shortlist->start[1]; i++)
         assert_true(counts[shortlist->ids[i - 1]] >= counts[shortlist->ids[i]]);
     shortlist_free(shortlist);
@@ -157,7 +157,7 @@ static void test_refusals(void **state) {
     strbuf_free(&text);
 }
 
-/* A sentence that is empty on one side, as filters never let through, and a corpus without pairs. */
+/* A pair with an empty side, which filters would drop, and a corpus without pairs. */
 static void test_nothing(void **state) {
     (void)state;
     size_t start[] = {0, 0};

@@ -20,7 +20,7 @@ enum { B = VARIANT_SENTENCES, MOST = 8 };
 #define NO_DROPOUTS                                                                                          \
     " model.dropout_embedding=0 model.dropout_layers=0 model.dropout_encoder=0 model.dropout_output=0"
 
-/* The same targets from their ends; `ids` has room for them. */
+/* The same targets reversed; `ids` has space for them. */
 static TrainingBatch turned(TrainingBatch batch, Tokens targets[B], int ids[B][MOST]) {
     for (int b = 0; b < B; b++) {
         int length = batch.target[b].length;
@@ -75,7 +75,7 @@ static void assert_near(const char *name, const real *gradient, const Param *p, 
         fail_msg("%s: %s[%d] has the gradient %.9g instead of %.9g", name, p->name, i, is, wanted);
 }
 
-/* What only one decoder has gets what it gets alone, everything else the sum. */
+/* Parameters of one decoder have the gradient of that decoder alone, the others the sum. */
 static void check_gradients(const char *name, const Seq2Seq *both, Seq2Seq *const one[2],
                             const Passed passed[3]) {
     const ParamSet *params = seq2seq_params(both);
@@ -153,7 +153,7 @@ static void test_masks(void **state) {
     }
 }
 
-/* Step by step each decoder is the model that it would be alone, bit for bit. */
+/* Each decoder gives the same bits as a model of that decoder alone. */
 static void test_steps(void **state) {
     (void)state;
     static const int ROWS[B] = {0, 1, 2, 3, 4},

@@ -131,12 +131,12 @@ static void test_round_trip(void **state) {
     run_free(run);
 }
 
-/* What becomes of a state file. */
+/* A change of a state file. */
 typedef struct {
     const char *without; /* a tensor, or a key of the metadata */
     const char *config, *simd, *blas;
     int words;                    /* of the counters; 0: all */
-    bool square;                  /* they are a matrix */
+    bool square;                  /* the counters are a matrix */
     const char *format, *version; /* others */
     const uint64_t *counters;     /* others */
     const float *weights;         /* others */
@@ -223,7 +223,7 @@ static void assert_refused(Change change, const char *message) {
         fail_msg("%s: status %d: %s", message, status, status_message());
 }
 
-/* Files with sound digests that are no states of this run. */
+/* Files with valid checksums that are not states of this run. */
 static void test_refused(void **state) {
     (void)state;
     static const char *const KEYS[] = {"config",      "data_sha256", "simd",
@@ -325,7 +325,7 @@ static void test_provenance(void **state) {
     run_free(run);
 }
 
-/* A folder that was made for nothing goes again; what was there stays, and what came to be there. */
+/* An unused new folder is removed. An existing folder stays, and a folder with files, too. */
 static void test_leaving(void **state) {
     (void)state;
     const char *dir = fixture_path("unused");
@@ -374,7 +374,7 @@ static void test_leaving_to_a_rival(void **state) {
     close(rival_fd);
     unlink(fixture_path("contested/LOCK"));
     rmdir(dir);
-    /* The lock file is another one than this process locked. */
+    /* The lock file is not the one that this process locked. */
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     unlink(fixture_path("contested/LOCK"));
     int fd = open(fixture_path("contested/LOCK"), O_RDWR | O_CREAT, 0666);
@@ -393,7 +393,7 @@ static void test_leaving_to_a_rival(void **state) {
     assert_false(file_exists(dir));
 }
 
-/* Whoever holds the lock need not have said who it is. */
+/* The lock file can lack the number of its process. */
 static void test_lock_of_a_stranger(void **state) {
     (void)state;
     int fd = open(fixture_path("LOCK"), O_RDWR | O_CREAT, 0666);
@@ -405,9 +405,9 @@ static void test_lock_of_a_stranger(void **state) {
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_OK);
     unlink(fixture_path("LOCK"));
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
-    fixture_write("LOCK", "1\n", 2); /* somebody else's */
+    fixture_write("LOCK", "1\n", 2); /* of another process */
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
-    /* In place of the folder a link to another disk, where there is one. */
+    /* A link to another disk in place of the folder, if there is another disk. */
     char other[] = "/dev/shm/attn-mt-test-XXXXXX", lock[64];
     if (!mkdtemp(other)) return;
     snprintf(lock, sizeof lock, "%s/LOCK", other);
@@ -417,7 +417,7 @@ static void test_lock_of_a_stranger(void **state) {
     rmdir(other);
 }
 
-/* Instead of the C library's: some file systems have no locks. */
+/* Replaces the C library's function: some file systems have no locks. */
 static bool has_locks = true;
 int flock(int fd, int operation) {
     if (rival_gives_up) {
@@ -440,7 +440,7 @@ static void test_no_locks(void **state) {
     assert_non_null(strstr(status_hint_text(), "--run DIR"));
 }
 
-/* Nothing has been locked yet: nothing may be written. */
+/* Without a lock nothing is written. */
 static void test_no_lock(void **state) {
     (void)state;
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
@@ -461,7 +461,7 @@ static void test_forgets(void **state) {
 static void test_changes(void **state) {
     (void)state;
     static const struct {
-        const char *saved, *now, *message; /* NULL: it may be resumed */
+        const char *saved, *now, *message; /* NULL if the run can be resumed */
     } CASES[] = {
         {"", "", NULL},
         {"", "train.epochs=7 train.max_updates=9 train.max_minutes=3 train.patience=2", NULL},

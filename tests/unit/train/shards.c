@@ -56,7 +56,7 @@ typedef struct {
 
 static MicroBatch batch_of(int count, uint64_t key) { return (MicroBatch){BATCH, count, key}; }
 
-/* Of these batches, each as a whole on one tape. */
+/* The gradient of these batches, each computed on one tape. */
 static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const MicroBatch *batches,
                         int batch_count) {
     Tape *tape = tape_new(seq2seq_params(model), true);
@@ -72,7 +72,7 @@ static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const MicroB
     return result;
 }
 
-/* Of these batches, after another update that must leave nothing behind. */
+/* The gradient of these batches, after another update that must have no effect. */
 static Result run_batches(const Seq2Seq *model, const Corpus *corpus, int threads, const MicroBatch *batches,
                           int batch_count) {
     Workers *workers = workers_new(threads);
@@ -116,7 +116,7 @@ static void test_threads(void **state) {
         assert_true(fabs(one.loss.likelihood - whole.loss.likelihood) <= 1e-5 * whole.loss.likelihood);
         for (size_t i = 0; i < size; i++)
             assert_true(fabs((double)(one.gradient[i] - whole.gradient[i])) <= 1e-5);
-        for (int threads = 2; threads <= 16; threads++) { /* bit for bit, also if some have no part */
+        for (int threads = 2; threads <= 16; threads++) { /* some have no part */
             Result other = run(model, &corpus, threads, BATCH_SIZE, (uint64_t)key);
             assert_true(other.loss.loss == one.loss.loss);
             assert_true(other.loss.likelihood == one.loss.likelihood);
@@ -130,7 +130,7 @@ static void test_threads(void **state) {
     corpus_free(&corpus);
 }
 
-/* The gradient of two batches is the sum of theirs, by any number of threads the same. */
+/* The gradient of two batches is the sum of their gradients, with the same bits for any number of threads. */
 static void test_several_batches(void **state) {
     (void)state;
     Corpus corpus = make_corpus();
@@ -281,7 +281,7 @@ static void test_validation(void **state) {
     corpus_free(&corpus);
 }
 
-/* A model that writes from right to left learns from turned targets, and nothing else is different. */
+/* A right-to-left model learns from reversed targets; nothing else differs. */
 static void test_right_to_left(void **state) {
     (void)state;
     Corpus corpus = make_corpus(), turned = make_corpus();

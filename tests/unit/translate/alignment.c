@@ -166,7 +166,7 @@ static void test_blocks(void **state) {
     seq2seq_free(f.model);
 }
 
-/* Self-attention of a translation that was cut, without </s>: the source has one, inputs begin with <s>. */
+/* Self-attention of a truncated translation without </s>; the source has </s>, the inputs begin with <s>. */
 static void test_self(void **state) {
     (void)state;
     static const float expected[2][3] = {{32 / 64.f, 16 / 64.f, 16 / 64.f}, {2 / 64.f, 2 / 64.f, 60 / 64.f}};
