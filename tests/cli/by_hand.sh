@@ -4,7 +4,7 @@ set -eu
 . tests/cli/tiny_model.inc
 model=docs/by-hand.safetensors
 
-# What the program computed and what the file holds, as lines "NAME ROW NUMBER...", rows from 1.
+# Values from the program and from the model file, as lines "NAME ROW NUMBER...", rows from 1.
 expect 0 "$attn" heatmap -m $model -f json -t "va !" "go ."
 cp "$TMP/out" "$TMP/json"
 awk '/^"tensors"/ { on = 1; next }
@@ -102,7 +102,7 @@ awk 'NR == FNR { for (i = 2; i <= NF; i++) wanted[$1, i] = $i; count[$1] = NF; n
     END { if (n != names) { print n, "lines on the page,", names, "derived"; bad = 1 } exit bad }' \
     "$TMP/derived" "$TMP/page" || fail "docs/by-hand.md"
 
-# The last numbers are those that the program prints of the step.
+# The last numbers are the ones that the program prints for the step.
 best='"best": \[{"token": "!".*'
 said="^  {\"token\": \"!\", \"logit\": \([^,]*\), \"log_p\": \([^,]*\), $best"
 token=$(sed -n "s/$said/\1 \2/p" "$TMP/json")

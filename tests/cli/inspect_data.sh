@@ -10,7 +10,7 @@ found() {
 }
 nothing() { grep -Eq "^  $1 +0\$" "$TMP/out" || fail "found: $(grep "$1" "$TMP/out")"; }
 
-# Good data is good.
+# Data without findings.
 expect 0 pairs data/train.tsv --valid data/valid.tsv
 found pairs 10,644
 found "source characters" 27 "45 +67"
@@ -105,7 +105,7 @@ expect 0 pairs "$TMP/noted.tsv"
 says "columns  en and fr, as the first line of '$TMP/noted.tsv' says"
 { tail -n +2 "$TMP/out" | grep -v header; } | cmp -s - "$TMP/report" || fail "a note: $(cat "$TMP/out")"
 
-# Or the command line does.
+# The command line names the columns.
 awk -F '\t' '{ print NR "\t" $2 "\tx\t" $1 }' "$TMP/mine.tsv" >"$TMP/wide.tsv"
 expect 0 pairs --columns=-,fr,-,en --languages en-fr "$TMP/wide.tsv"
 tail -n +2 "$TMP/out" | cmp -s - "$TMP/report" || fail "named columns: $(cat "$TMP/out")"

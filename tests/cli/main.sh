@@ -10,7 +10,7 @@ says "attn-mt --help lists the commands"
 expect 2 "$attn" --beam-size 5 translate
 says "comes before the command"
 
-# Lines of prose, and of options, fit into a terminal; examples are commands to copy in one piece.
+# Text and options fit into 80 columns; examples are not wrapped.
 narrow() { ! awk '/^Examples:/ { exit } length > 80' "$TMP/out" | grep . || fail "--help is too wide: $*"; }
 
 expect 0 "$attn" --help
@@ -36,7 +36,7 @@ for word in help version; do
     same "help $word" "$TMP/help" "$TMP/out"
 done
 
-# The short help fits on a screen and says where the rest is; its options are among the rest.
+# The short help fits on a screen and names the full help, which has all of its options.
 for command in train translate score heatmap serve bleu; do
     expect 0 "$attn" $command --help
     [ "$(wc -l <"$TMP/out")" -le 45 ] || fail "$command --help has $(wc -l <"$TMP/out") lines"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # precision.sh - train.precision: products of 16-bit numbers where the processor multiplies them, the same
-# bytes with any number of threads and after an interruption; elsewhere floats, and it says so.
+# bytes with any number of threads and after an interruption; on other processors floats and a message.
 set -eu
 . tests/cli/tiny_model.inc
 train() { # RUN ARGUMENT...
@@ -28,7 +28,7 @@ if $unit && cmp -s "$TMP/rounded/best.safetensors" "$TMP/floats/best.safetensors
 fi
 expect 0 "$attn" translate --model "$TMP/rounded/best.safetensors" "$TMP/valid.tsv"
 
-# What has no such instruction.
+# An instruction set without bf16.
 ATTN_MT_SIMD=base train old --threads 1
 says "it trains with float32"
 ATTN_MT_SIMD=base train old-floats --threads 1 --set train.precision=float32

@@ -1,4 +1,4 @@
-# read_model.sh - scripts/read_model.py, which knows a model file from docs/model-format.md alone, translates
+# read_model.sh - scripts/read_model.py, written from docs/model-format.md alone, translates
 # 100 sentences like the program: a recurrent model and a Transformer.
 set -eu
 # not sanitized
@@ -36,7 +36,7 @@ compare recurrent --set model.cell=lstm
 compare transformer --set model.encoder.style=self_attention --set model.decoder.style=transformer \
     --set model.attention=scaled_dot --set model.embedding=32
 
-# What it does not read it names.
+# It names options that it does not support.
 tiny_model other --set train.max_updates=1 --overwrite --set model.encoder.style=conv
 expect 1 "$python" scripts/read_model.py "$TMP/other/best.safetensors" <"$TMP/input"
 says "reads no models with model.encoder.style = "

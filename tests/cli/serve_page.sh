@@ -44,7 +44,8 @@ grep -qF '&lt;' "$TMP/dom" || fail "the text is not shown: $(cat "$TMP/dom")"
 # Long text is translated without a table.
 long=$(printf 'go%%20.%%20%.0s' $(seq 201))
 show "$long" >"$TMP/dom"
-grep -qF "<p>No attention: the text has more than 1,000 characters.</p>" "$TMP/dom" || fail "$(cat "$TMP/dom")"
+grep -qF "<p>No attention: the text has more than 1,000 characters.</p>" "$TMP/dom" ||
+    fail "$(cat "$TMP/dom")"
 grep -qF ">${french%% *}" "$TMP/dom" || fail "long text is not translated: $(cat "$TMP/dom")"
 ! grep -q '<table' "$TMP/dom" || fail "the weights of long text are drawn"
 serve_stop || fail "exit status"

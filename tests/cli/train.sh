@@ -15,7 +15,7 @@ lines=$(wc -l <"$own/a/train.jsonl")
 for key in update epoch seconds tokens_per_second train_loss valid_loss valid_bleu; do
     [ "$(grep -c "\"$key\": [0-9]" "$own/a/train.jsonl")" -eq "$lines" ] || complain "train.jsonl lacks $key"
 done
-# The best is that of the lowest loss; the learning rate is halved after each two in a row that are not.
+# The best model has the lowest loss; the learning rate is halved after two validations without a new best.
 succeed plateau --set train.valid_every=1 --set train.decay_patience=2 --set train.learning_rate=0.05 \
     --set train.warmup=0
 awk 'function number(key) { # of this line
@@ -58,16 +58,16 @@ start 1 locked
 refuse 2 "is in use by process $trainer" locked --overwrite
 kill -s KILL $trainer 2>/dev/null
 wait $trainer 2>/dev/null
-succeed locked --resume # the lock ended with its process
+succeed locked --resume # the lock ends with its process
 same_models "after a lock" a locked
 
-# ---- going on, starting again, and refusing to -------------------------------------------------------------
+# ---- resume, overwrite, and their errors -------------------------------------------------------------------
 
 cp "$own/a/last.safetensors" "$own/before"
-succeed a --resume # it is finished: nothing happens
+succeed a --resume # a finished run: no update
 grep -q 'resume   the run is finished, all epochs are done: 4 epochs' "$own/err" &&
     grep -q 'to train longer: --resume --epochs 8' "$own/err" || complain "finished: $(cat "$own/err")"
-# It was validated, also where the log of that is gone.
+# A finished run is not validated again, even without its log.
 cp -R "$own/a" "$own/unlogged"
 rm "$own/unlogged/train.jsonl"
 succeed unlogged --resume
@@ -77,7 +77,7 @@ grep -q '^done in' "$own/err" && ! grep -q 'tokens/s' "$own/err" ||
 cmp "$own/a/last.safetensors" "$own/before" || complain "resuming a finished run changes the model"
 succeed longer --set train.epochs=2 --threads 2
 succeed longer --resume
-# The end of the first part was validated too, which has no influence on the training.
+# The extra validation at the end of the first part does not change the training.
 cmp "$own/a/last.safetensors" "$own/longer/last.safetensors" ||
     complain "resumed with more epochs: another model"
 state_of longer >"$own/state.b"
@@ -124,17 +124,16 @@ linear="--resume --set train.schedule=linear"
     refuse 2 'train.schedule was "plateau", now it is "linear"' a $linear
     succeed linear $linear --epochs 1
     grep -q 'falls to 0 at the new end' "$own/err" && complain "the end is the same: $(cat "$own/err")"
-    succeed linear $linear --epochs 2 # another end is another schedule, which is said
+    succeed linear $linear --epochs 2 # another end is another schedule: a warning
     grep -q 'falls to 0 at the new end' "$own/err" || complain "a longer linear run: $(cat "$own/err")"
     tail -n 1 "$own/linear/train.jsonl" | grep -q '"epoch": 2,' || complain "the run is not longer"
-    succeed linear $linear --epochs 1 # nothing is trained
+    succeed linear $linear --epochs 1 # no update
     grep -q 'the run is finished' "$own/err" || complain "an earlier end: $(cat "$own/err")"
     grep -q 'falls to 0 at the new end' "$own/err" && complain "no end to come: $(cat "$own/err")"
 }
 refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 
-# --overwrite starts again: the state of the old run is not resumed in place of the new one. A run that cannot
-# begin leaves the old one as it is.
+# --overwrite starts a new run and removes the old state. A run that cannot start does not change the old run.
 succeed over --set train.epochs=1 --seed 3
 refuse 1 'nobody.codes' over --overwrite --set text.bpe_codes="$own/nobody.codes"
 succeed over --resume --set train.epochs=1 --seed 3
@@ -166,7 +165,7 @@ refuse 2 'bad.json' new --config "$own/bad.json"
 refuse 1 "$own/file" file
 [ ! -e "$own/new/best.safetensors" ] || complain "a refused run leaves a model"
 
-# What --dump-config prints can be fed back.
+# Training accepts the output of --dump-config.
 for kind in full minimal; do
     "$ATTN_MT" train --config "$own/base.json" --dump-config=$kind >"$own/dump.json" 2>"$own/err" ||
         complain "--dump-config=$kind: $(cat "$own/err")"
@@ -185,7 +184,7 @@ refuse 2 'model.decoder.start' new --dump-config --set model.decoder.start=final
 
 # ---- schedules and options that change the result ----------------------------------------------------------
 
-# Unless a schedule is set it depends on whether the end is known; as it is then it goes on.
+# train.schedule=auto depends on whether the end is known; a resumed run keeps its schedule.
 rm -rf "$own/change"
 auto="--set train.schedule=auto --max-minutes 1"
 # shellcheck disable=SC2086  # the arguments are words
@@ -219,7 +218,7 @@ succeed change --set train.epochs=0 --set train.max_updates=4 --set train.valid_
 rates=$(sed 's/.*"learning_rate": \([^,]*\),.*/\1/' "$own/change/train.jsonl" | tr '\n' ' ')
 [ "$rates" = "0.01 0.0075 0.005 0.0025 " ] || complain "learning rates of 4 updates: $rates"
 rm -rf "$own/change"
-# At this rate no weight changes, on no processor.
+# The learning rate is too small to change a weight.
 succeed change --set train.epochs=50 --set train.patience=1 --set train.learning_rate=1e-30 \
     --set train.average=0 --set train.valid_every=2
 [ "$(wc -l <"$own/change/train.jsonl")" -lt 100 ] || complain "patience does not end the run"
@@ -228,8 +227,8 @@ succeed quiet --quiet --set train.epochs=1
 
 # ---- divergence --------------------------------------------------------------------------------------------
 
-# A loss far above the first one ends the run before anything is saved, although all numbers are finite, and
-# the message names the cure. The learning rate of `slowly` grows: what was saved before stays.
+# A loss far above the first one ends the run before a save, although all numbers are finite. The message
+# names the cure. The learning rate of `slowly` grows: the saved models stay.
 slowly="--set train.learning_rate=3e8 --set train.warmup=1000000000"
 # shellcheck disable=SC2086  # the arguments are words
 {
@@ -250,9 +249,9 @@ succeed diverged --resume $slowly --set train.max_updates=1
 refuse 4 'is not finite at update 1' zeros --set model.word_dropout=0.95 --set model.layer_norm=true
 grep -q '^hint: .*model.word_dropout (0.95)' "$own/err" || complain "no cure: $(cat "$own/err")"
 
-# ---- a run directory that others touch ---------------------------------------------------------------------
+# ---- a run directory that changes --------------------------------------------------------------------------
 
-# The lock is gone: whoever locks it anew is alone.
+# The lock file is deleted: the run stops.
 start 1 robbed --set train.epochs=0
 rm -f "$own/robbed/LOCK"
 wait $trainer
@@ -276,7 +275,7 @@ refuse 1 'is a symbolic link' linked
     >"$own/out" 2>"$own/err" ||
     complain "a folder of one letter: $(cat "$own/err")"
 
-# A log that is cut off, or that is no file: what can be done about it is said, and nothing waits.
+# A truncated log, and a pipe in place of a file: an error with a hint, no waiting.
 rm -rf "$own/logged"
 succeed logged --set train.max_updates=1 --set train.epochs=0
 printf '{"update": 1, "ep' >"$own/logged/train.jsonl"
@@ -292,13 +291,13 @@ for file in train.jsonl last.state.safetensors last.safetensors best.safetensors
 done
 succeed logged --resume --set train.max_updates=2 --set train.epochs=0
 
-# A vocabulary that no model file can hold is refused before the first update.
+# A vocabulary too large for a model file is refused before the first update.
 awk 'BEGIN { w = "abcdefghij"; for (i = 0; i < 4; i++) w = w w; w = w "abcdefghijklmnopqrstuvwxyz"
     for (i = 100000; i < 192000; i++) print w i "\tx" }' </dev/null >"$own/huge.tsv"
 refuse 3 'header would exceed 16 MiB' huge --set data.train="$own/huge.tsv" --set text.tokenizer=word \
     --set train.max_updates=1
 grep -q '^epoch' "$own/err" && complain "a vocabulary too large is found after training"
-# So is one that fits in there but has more tokens than are ever read.
+# A vocabulary with more tokens than readers accept is also refused.
 awk 'BEGIN { for (i = 0; i < 1050000; i++) printf "%x%s", i, i % 50 == 49 ? "\tx\n" : " " }' </dev/null \
     >"$own/huge.tsv"
 refuse 3 'its vocabulary could not be read back' huge --set data.train="$own/huge.tsv" \
@@ -310,7 +309,7 @@ refuse 3 'its vocabulary could not be read back' huge --set data.train="$own/tur
     --set train.max_updates=1
 rm "$own/huge.tsv" "$own/turned.tsv"
 
-# Scores of other validation data do not compare; a new run does not inherit the log of an old one.
+# A resume with other validation data is refused; a new run does not keep the old log.
 head -n 23 "$own/valid.tsv" >"$own/valid23.tsv"
 succeed over --overwrite --set train.epochs=1
 refuse 2 'validation data differ from those' over --resume --set data.valid="$own/valid23.tsv"
@@ -323,7 +322,7 @@ kill -s KILL $trainer
 wait $trainer 2>/dev/null
 [ ! -e "$own/over/train.jsonl" ] || complain "--overwrite keeps the log of the old run"
 
-# Pipes cannot be read twice; before training begins a signal ends the program at once.
+# Pipes are refused as data. Before training starts, a signal ends the program at once.
 mkfifo "$own/pipe"
 refuse 2 'is not a regular file' new --set data.train="$own/pipe"
 refuse 2 'is not a regular file' new --set data.valid="$own/pipe"
