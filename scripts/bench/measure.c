@@ -1,4 +1,4 @@
-/* measure.c - runs that are long enough, medians, noise as input, the time that other programs took. */
+/* measure.c - repetitions, medians, random input, processor time of other programs. */
 #include "bench/measure.h"
 
 #include <math.h>

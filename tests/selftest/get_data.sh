@@ -110,7 +110,7 @@ awk -F '\t' '{ print $0 "\tattribution"; print toupper($1) " !!\t" $2 }' "$pairs
 echo "Hi" >fra-eng/_about.txt
 rm site/fra-eng.zip
 zip -q -r site/fra-eng.zip fra-eng
-expect "an archive" 0 "another archive than that of 2019-04-07" tatoeba
+expect "an archive" 0 "not the archive of 2019-04-07" tatoeba
 lines() { unpacked "tatoeba/$1.tsv" | wc -l; }
 total=$(wc -l <fra-eng/fra.txt)
 [ $(($(lines train) + $(lines valid) + $(lines test))) -eq "$total" ] || fail "the parts are not the whole"
