@@ -145,14 +145,14 @@ static Lines read_lines(const char *path) {
 
 /* Does the answer say so? */
 static bool has_translation(const char *answer, const char *translation) {
-    char wanted[2 * LINE_BYTES + 32];
-    size_t length = (size_t)sprintf(wanted, "{\"translatedText\": \"");
+    char expected[2 * LINE_BYTES + 32];
+    size_t length = (size_t)sprintf(expected, "{\"translatedText\": \"");
     for (const char *c = translation; *c; c++) {
-        if (*c == '"' || *c == '\\') wanted[length++] = '\\';
-        wanted[length++] = *c;
+        if (*c == '"' || *c == '\\') expected[length++] = '\\';
+        expected[length++] = *c;
     }
-    strcpy(wanted + length, "\"}\n");
-    return strcmp(answer, wanted) == 0;
+    strcpy(expected + length, "\"}\n");
+    return strcmp(answer, expected) == 0;
 }
 
 static void *load_client(void *unused) {

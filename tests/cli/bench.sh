@@ -57,9 +57,9 @@ awk -F '\t' -v V="$V" -v got="$(value "$TMP/one.json" training '1 thread' work M
     END {
         H = 16; gates = 3 * H; source = 2 * (2 * H * gates) + 2 * H * H
         target = H * H + 2 * H * gates + 2 * H * gates + (H + 2 * H + H) * H + V * H
-        wanted = 6 * (source * S + target * T + 2 * H * H * NR + (H + 2 * H) * pairs) / T / 1e6
-        if (got / wanted < 0.999999 || got / wanted > 1.000001) {
-            print "useful work " got " instead of " wanted
+        expected = 6 * (source * S + target * T + 2 * H * H * NR + (H + 2 * H) * pairs) / T / 1e6
+        if (got / expected < 0.999999 || got / expected > 1.000001) {
+            print "useful work " got " instead of " expected
             exit 1
         }
     }' "$TMP/pairs.tsv" || fail "useful work"

@@ -69,7 +69,7 @@ expect() {
     [ $status -eq "$code" ] || complain "bleu $*: exit code $status, expected $code"
     [ "$(cat "$own/out")" = "$out" ] || complain "bleu $*: printed '$(cat "$own/out")', expected '$out'"
     [ "$(grep -v '^hint: ' "$own/err")" = "$err" ] ||
-        complain "bleu $*: said '$(cat "$own/err")', expected '$err'"
+        complain "bleu $*: printed '$(cat "$own/err")', expected '$err'"
 }
 
 # The textbook's score, and options that sacreBLEU does not have.

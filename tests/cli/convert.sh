@@ -17,16 +17,16 @@ for name in one transformer apart; do
         expect 0 "$attn" convert --precision $precision "$model" -o "$small"
         says "wrote '$small'"
         expect 0 "$attn" translate --model "$model" --precision $precision --json "$TMP/lines"
-        cp "$TMP/out" "$TMP/wanted"
+        cp "$TMP/out" "$TMP/expected"
         # A small file keeps its precision with any --precision.
         for asked in float32 int8 bf16; do
             expect 0 "$attn" translate --model "$small" --precision $asked --json "$TMP/lines"
-            same "$name: $precision" "$TMP/wanted" "$TMP/out"
+            same "$name: $precision" "$TMP/expected" "$TMP/out"
         done
         expect 0 "$attn" score --model "$model" --precision $precision "$TMP/tiny.tsv"
-        cp "$TMP/out" "$TMP/wanted"
+        cp "$TMP/out" "$TMP/expected"
         expect 0 "$attn" score --model "$small" "$TMP/tiny.tsv"
-        same "scores of $name: $precision" "$TMP/wanted" "$TMP/out"
+        same "scores of $name: $precision" "$TMP/expected" "$TMP/out"
     done
 done
 

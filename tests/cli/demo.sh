@@ -51,9 +51,9 @@ check_contexts() {
                 for (i = 2; i <= NF; i++) s += $i * (4 * (i - 2) + c)
                 printf "%.4f ", s
             }
-        print "" }' "$1" >wanted
+        print "" }' "$1" >expected
     awk '/^contexts/ { on = 1; next } on { print $3, $4, $5, $6 }' "$2" >found
-    paste -d ' ' wanted found | awk 'NF != 8 { bad = 1 }
+    paste -d ' ' expected found | awk 'NF != 8 { bad = 1 }
         { for (i = 1; i <= 4; i++) { d = $i - $(i + 4); if (!(d < 2e-4 && d > -2e-4)) bad = 1 } }
         END { exit bad || NR != 2 }' || fail "contexts: $(cat "$1" "$2")"
 }
@@ -87,9 +87,9 @@ for score in $scores; do
         ! grep -q "not at the keys" out || fail "$score looks at keys: $(cat out)"
         check_weights "$score.csv" equal
         printf '%s\n' 'contexts (2, 1, 4)' 'query 1   2.0000  3.0000  4.0000  5.0000' \
-            'query 2  10.0000 11.0000 12.0000 13.0000' >wanted
+            'query 2  10.0000 11.0000 12.0000 13.0000' >expected
         tail -n 3 out >found
-        same "contexts under $score" wanted found
+        same "contexts under $score" expected found
     fi
     picture "$score.svg"
     grep -q "$score attention, equal keys</text>" "$score.svg" || fail "no title: $score"
@@ -156,8 +156,8 @@ for section in 'queries (2, 2, 20)' 'keys (2, 10, 2)' 'values (2, 10, 4)' 'score
 done
 tail -n 4 out >found
 printf '%s\n' 'query 1.1   0.0000  1.0000  2.0000  3.0000' 'query 1.2   4.0000  5.0000  6.0000  7.0000' \
-    'query 2.1   2.0000  3.0000  4.0000  5.0000' 'query 2.2   6.0000  7.0000  8.0000  9.0000' >wanted
-same "contexts of two queries each" wanted found
+    'query 2.1   2.0000  3.0000  4.0000  5.0000' 'query 2.2   6.0000  7.0000  8.0000  9.0000' >expected
+same "contexts of two queries each" expected found
 [ "$(sed -n '/^scores/,/^weights/p' out | grep -o -e ' -inf' | wc -l)" -eq 30 ] ||
     fail "scores of what is masked: $(cat out)"
 expect 0 demo attention --lengths 0,10 -q
@@ -167,10 +167,10 @@ tail -n 2 out | head -n 1 | grep -qx 'query 1   0.0000  0.0000  0.0000  0.0000' 
 if has_terminals; then
     export attn
     expect 0 demo attention --quiet
-    tr -s ' \n' ' ' <out >wanted
+    tr -s ' \n' ' ' <out >expected
     script -qec 'stty cols 60 && "$attn" demo attention --quiet' /dev/null </dev/null | tr -d '\r' >narrow
     grep '^query\|^ ' narrow | awk 'length > 60 { exit 1 }' || fail "wider than 60 columns: $(cat narrow)"
-    tr -s ' \n' ' ' <narrow | cmp -s - wanted || fail "other numbers on a narrow terminal: $(cat narrow)"
+    tr -s ' \n' ' ' <narrow | cmp -s - expected || fail "other numbers on a narrow terminal: $(cat narrow)"
 fi
 
 # ---- softmax ----

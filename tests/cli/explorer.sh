@@ -118,9 +118,9 @@ for kind in cell subcell selfcell; do
     esac
     # shellcheck disable=SC2086 # words
     expect 0 "$attn" heatmap -f csv $options "i'm home ."
-    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/out" >"$TMP/wanted"
-    sed -n "s/^$kind .*: //p" "$TMP/report" | paste "$TMP/wanted" - |
+    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/out" >"$TMP/expected"
+    sed -n "s/^$kind .*: //p" "$TMP/report" | paste "$TMP/expected" - |
         awk '{ d = $1 - $2; if (NF != 2 || d > 0.0016 || d < -0.0016) bad = 1 }
             END { exit bad || NR < 4 }' ||
-        fail "weights of the page, $kind: $(paste "$TMP/wanted" "$TMP/report" | head)"
+        fail "weights of the page, $kind: $(paste "$TMP/expected" "$TMP/report" | head)"
 done

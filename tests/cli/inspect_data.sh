@@ -49,10 +49,10 @@ found "very different lengths" 1 "line 505"
 grep -q '^  source .*; Latin .*%, Cyrillic ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
 grep -q '^  target .*; Latin .*%, Han ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
 ! grep -q 'seem to be swapped' "$TMP/out" || fail "columns of good validation pairs"
-awk -F '\t' '{ print $2 "\t" $1 }' data/valid.tsv >"$TMP/turned.tsv"
-expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/turned.tsv"
-grep -q "The columns of $TMP/turned.tsv seem to be swapped" "$TMP/out" ||
-    fail "turned: $(cat "$TMP/out")"
+awk -F '\t' '{ print $2 "\t" $1 }' data/valid.tsv >"$TMP/swapped.tsv"
+expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/swapped.tsv"
+grep -q "The columns of $TMP/swapped.tsv seem to be swapped" "$TMP/out" ||
+    fail "swapped columns: $(cat "$TMP/out")"
 
 # The same as JSON; from two files; compressed.
 expect 0 pairs --json "$TMP/odd.tsv" --valid "$TMP/valid.tsv"
@@ -91,7 +91,7 @@ grep -q "found the quotes of a spreadsheet, .* in 1 pair ($TMP/sheet.tsv: line 1
     fail "quotes: $(cat "$TMP/out")"
 sed -n 's/.*to remove them: \(awk .*\) FILE > NEW$/\1/p' "$TMP/out" >"$TMP/take_off"
 sh "$TMP/take_off" <"$TMP/sheet.tsv" >"$TMP/without"
-printf 'He said hi.\tEr sagte "hallo".\nYes.\tJa.\nSo\tSo\n' | cmp - "$TMP/without" || fail "not taken off"
+printf 'He said hi.\tEr sagte "hallo".\nYes.\tJa.\nSo\tSo\n' | cmp - "$TMP/without" || fail "still quoted"
 
 # The first line may name the columns, in either order, as for training.
 { printf 'en\tfr\n' && cat "$TMP/mine.tsv"; } >"$TMP/named.tsv"

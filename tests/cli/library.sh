@@ -109,12 +109,12 @@ if command -v python3 >/dev/null && python3 -c 'import ctypes' 2>/dev/null; then
     as_expected "Python translates as the program does" "$TMP/out"
     python3 examples/translate.py /nowhere "$shared" 2>&1 </dev/null | grep -q "cannot open '/nowhere'" ||
         fail "no message in Python"
-    wanted() { # NAME VALUE: sets the option; prints the error
+    option() { # NAME VALUE: sets the option; prints the error
         python3 -B -c "import sys; sys.path.insert(0, 'examples'); from translate import Model
 Model('$model', '$shared').translate(['go .'], $1=$2)" 2>&1 | tail -n 1
     }
-    wanted shortlist -1 | grep -q "shortlist is -1" || fail "Python's shortlist does not arrive"
-    wanted beam 3 | grep -q "no attribute 'beam'" || fail "Python takes an option that is none"
+    option shortlist -1 | grep -q "shortlist is -1" || fail "Python's shortlist does not arrive"
+    option beam 3 | grep -q "no attribute 'beam'" || fail "Python takes an option that is none"
 else
     echo "no python3: its example is not tried"
 fi

@@ -100,12 +100,12 @@ for side in encoder decoder; do
             -t "il est calme ." "he's calm ."
         cp "$TMP/out" "$TMP/$side.$level"
     done
-    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/$side.subword" >"$TMP/wanted"
+    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/$side.subword" >"$TMP/expected"
     { note "$side.0.self.weights" && note "$side.1.self.weights"; } |
-        awk -v n="$(wc -l <"$TMP/wanted")" '{ sum[(NR - 1) % n] += $1 }
+        awk -v n="$(wc -l <"$TMP/expected")" '{ sum[(NR - 1) % n] += $1 }
             END { for (i = 0; i < n; i++) print sum[i] * n / NR; exit NR != 8 * n }' >"$TMP/mean"
-    paste "$TMP/wanted" "$TMP/mean" | awk '{ d = $1 - $2; if (NF != 2 || d > 1e-5 || d < -1e-5) exit 1 }' ||
-        fail "self-attention of the $side: $(paste "$TMP/wanted" "$TMP/mean")"
+    paste "$TMP/expected" "$TMP/mean" | awk '{ d = $1 - $2; if (NF != 2 || d > 1e-5 || d < -1e-5) exit 1 }' ||
+        fail "self-attention of the $side: $(paste "$TMP/expected" "$TMP/mean")"
     awk -F , 'NR > 1 { s = 0; for (i = 2; i <= NF; i++) s += $i; if (s < 0.9999 || s > 1.0001) exit 1 }' \
         "$TMP/$side.word" || fail "rows of the $side: $(cat "$TMP/$side.word")"
 done

@@ -7,10 +7,10 @@ set -eu
 # Trains in a second; the rule chooses the other values.
 small="--set model.hidden=16 --set model.embedding=16 --set train.samples=0 --threads 1"
 train() { # STATUS RUN ARGUMENT...
-    wanted=$1 run=$2
+    expected=$1 run=$2
     shift 2
     # shellcheck disable=SC2086  # words
-    expect "$wanted" "$attn" train --run "$TMP/$run" "$@" $small
+    expect "$expected" "$attn" train --run "$TMP/$run" "$@" $small
 }
 silent_on() { # TEXT
     ! grep -qF -e "$1" "$TMP/err" || fail "'$1' on standard error: $(cat "$TMP/err")"
@@ -40,7 +40,7 @@ awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || 
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
 expect 0 "$attn" inspect "$TMP/one/best.safetensors"
 grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
-expect 0 "$attn" score -m "$TMP/one/best.safetensors" "$TMP/header.tsv" # it knows no others
+expect 0 "$attn" score -m "$TMP/one/best.safetensors" "$TMP/header.tsv" # its own languages
 says "columns  en and de, as the first line of '$TMP/header.tsv' says"
 silent_on 'these pairs are'
 
@@ -182,10 +182,10 @@ silent_on 'sizes '
 # --set data.train=FILE is the same as FILE.
 expect 0 "$attn" train "$TMP/plain.tsv" --dump-config
 cp "$TMP/out" "$TMP/dumped"
-cp "$TMP/err" "$TMP/told"
+cp "$TMP/err" "$TMP/messages"
 expect 0 "$attn" train --set data.train="$TMP/plain.tsv" --dump-config
 same "the configuration with data.train" "$TMP/dumped" "$TMP/out"
-same "what is said of data.train" "$TMP/told" "$TMP/err"
+same "messages about data.train" "$TMP/messages" "$TMP/err"
 
 # ---- languages ---------------------------------------------------------------------------------------------
 
@@ -234,11 +234,11 @@ train 3 none "$TMP/keyed.tsv" --set data.source=en --set data.target=de --set da
 says "'$TMP/keyed.tsv' names its columns 2 and 3 de and en, where 1 and 2 are read"
 says 'hint: --set data.columns=-,de,en reads those'
 # Another file has its columns in the other order.
-awk -F '\t' '{ print $2 "\t" $1 }' "$TMP/header.tsv" >"$TMP/turned.tsv"
-for files in "$TMP/turned.tsv" "--set data.valid=$TMP/turned.tsv"; do
+awk -F '\t' '{ print $2 "\t" $1 }' "$TMP/header.tsv" >"$TMP/swapped.tsv"
+for files in "$TMP/swapped.tsv" "--set data.valid=$TMP/swapped.tsv"; do
     # shellcheck disable=SC2086  # words
     train 3 none "$TMP/header.tsv" $files
-    says "'$TMP/turned.tsv' names its columns de and en, where en and de are read"
+    says "'$TMP/swapped.tsv' names its columns de and en, where en and de are read"
 done
 
 train 0 header "$TMP/header.tsv" --epochs 1
@@ -265,8 +265,8 @@ names=$(printf 'source\ttarget')
 pairs valid "$TMP/plain.tsv" --set data.limit=40
 [ "$(wc -l <"$TMP/valid")" -eq "$2" ] || fail "$(wc -l <"$TMP/valid") validation pairs, not $2"
 pairs train "$TMP/plain.tsv" --set data.limit=40
-head -n 40 "$TMP/plain.tsv" | sort >"$TMP/wanted"
-sort "$TMP/train" "$TMP/valid" | cmp -s - "$TMP/wanted" || fail "pairs are missing: $(cat "$TMP/train")"
+head -n 40 "$TMP/plain.tsv" | sort >"$TMP/expected"
+sort "$TMP/train" "$TMP/valid" | cmp -s - "$TMP/expected" || fail "pairs are missing: $(cat "$TMP/train")"
 cut -f 1 "$TMP/valid" >"$TMP/sources"
 ! cut -f 1 "$TMP/train" | grep -qxF -f "$TMP/sources" || fail "a source is trained and validated on"
 names=$(printf 'en\tde')
@@ -276,8 +276,8 @@ pairs valid "$TMP/plain.tsv" --languages en-de --set data.valid="$TMP/header.tsv
 same "validation pairs of a file" "$TMP/plain.tsv" "$TMP/valid"
 pairs train "$TMP/odd.{}" --languages en-de --set data.valid="$TMP/header.tsv"
 says "dropped 1 pair with an empty side ($TMP/odd.{}: line 4)"
-paste "$TMP/two.en" "$TMP/two.de" | sed '3s/e/ /; 4d' >"$TMP/wanted"
-same "training pairs of two files" "$TMP/wanted" "$TMP/train"
+paste "$TMP/two.en" "$TMP/two.de" | sed '3s/e/ /; 4d' >"$TMP/expected"
+same "training pairs of two files" "$TMP/expected" "$TMP/train"
 expect 2 "$attn" train --dump-pairs --dump-config
 says '--dump-config and --dump-pairs exclude each other'
 expect 2 "$attn" train --dump-pairs
@@ -347,12 +347,12 @@ silent_on 'of the target tokens'
 train 0 lacks "$TMP/lacks.tsv" --resume --max-updates 2
 says '% of the source tokens are <unk>: the vocabulary of the run lacks them'
 # The direction of the model stays, for any order of the columns; another language is a question.
-train 0 turned "$TMP/turned.tsv" --init "$model" --max-updates 1
+train 0 swapped "$TMP/swapped.tsv" --init "$model" --max-updates 1
 says 'columns  de and en'
 silent_on 'these pairs are'
-expect 0 "$attn" inspect "$TMP/turned/best.safetensors"
-grep -q 'target_language.*de' "$TMP/out" || fail "--init turned round: $(cat "$TMP/out")"
-awk -F '\t' '{ print (NR == 1 ? "fr" : "x") "\t" $0 }' "$TMP/turned.tsv" >"$TMP/wider.tsv"
+expect 0 "$attn" inspect "$TMP/swapped/best.safetensors"
+grep -q 'target_language.*de' "$TMP/out" || fail "--init swaps the direction: $(cat "$TMP/out")"
+awk -F '\t' '{ print (NR == 1 ? "fr" : "x") "\t" $0 }' "$TMP/swapped.tsv" >"$TMP/wider.tsv"
 languages "$TMP/wider.tsv" en de -,de,en --init "$model"
 train 0 other "$TMP/new.tsv" --init "$model" --max-updates 1 --languages fr-de
 says "'$model' translates from en to de, these pairs are from fr to de"
@@ -363,16 +363,16 @@ for run in header same; do
 done
 same "weights of --init" "$TMP/header.out" "$TMP/same.out"
 # --vocabulary: other sizes and weights; both models form an ensemble.
-train 0 votes "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set model.cell=lstm \
+train 0 ensemble "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set model.cell=lstm \
     --set model.hidden=48
 silent_on 'gently from a trained model'
 silent_on 'text.bpe_merges'
-expect 0 "$attn" translate --model "$model" --model "$TMP/votes/best.safetensors" "$TMP/two.en"
+expect 0 "$attn" translate --model "$model" --model "$TMP/ensemble/best.safetensors" "$TMP/two.en"
 silent_on 'translates from'
 train 0 back "$TMP/new.tsv" --vocabulary "$model" --languages de-en --max-updates 1
 expect 0 "$attn" translate --model "$model" --model "$TMP/back/best.safetensors" "$TMP/two.en"
 says "'$model' translates from en to de, '$TMP/back/best.safetensors' from de to en"
-train 0 votes "$TMP/new.tsv" --resume --max-updates 2 --set model.cell=lstm --set model.hidden=48
+train 0 ensemble "$TMP/new.tsv" --resume --max-updates 2 --set model.cell=lstm --set model.hidden=48
 train 0 own "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set train.learning_rate=0
 "$attn" translate --model "$TMP/own/best.safetensors" "$TMP/two.en" >"$TMP/own.out"
 ! cmp -s "$TMP/header.out" "$TMP/own.out" || fail "--vocabulary took the weights, too"
@@ -381,7 +381,7 @@ says "the vocabulary of '$model' cannot be taken: its text.lowercase is false"
 says 'hint: remove text.lowercase: a model has its own vocabulary'
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
 says '--init and --vocabulary exclude each other'
-train 0 votes "$TMP/new.tsv" --vocabulary "$model" --resume --max-updates 3 --set model.cell=lstm \
+train 0 ensemble "$TMP/new.tsv" --vocabulary "$model" --resume --max-updates 3 --set model.cell=lstm \
     --set model.hidden=48
 says 'resume   from update 2'
 # shellcheck disable=SC2086  # words
@@ -419,7 +419,7 @@ says '--set train.stop_on=chrf'
 grep '"best": true' "$TMP/short/train.jsonl" | tail -n 1 >"$TMP/best"
 least=$(sed 's/.*"valid_loss": \([^,]*\),.*/\1/' "$TMP/short/train.jsonl" | sort -g | head -n 1)
 grep -qF "\"valid_loss\": $least," "$TMP/best" || fail "best is not the lowest loss: $(cat "$TMP/best")"
-! grep -q chrf "$TMP/short/train.jsonl" || fail "chrF is computed although nobody wants it"
+! grep -q chrf "$TMP/short/train.jsonl" || fail "chrF is computed without being selected"
 
 # ---- long targets ------------------------------------------------------------------------------------------
 

@@ -12,14 +12,14 @@ train() { # RUN ARGUMENT...
 unit=false
 train rounded --threads 1
 if grep -q "products of bf16" "$TMP/err"; then unit=true; else says "it trains with float32"; fi
-if "$attn" --version | grep -Eq '^simd +(bf16|amx)$'; then wanted=true; else wanted=false; fi
-[ $unit = $wanted ] || fail "16-bit products: $unit instead of $wanted"
+if "$attn" --version | grep -Eq '^simd +(bf16|amx)$'; then expected=true; else expected=false; fi
+[ $unit = $expected ] || fail "16-bit products: $unit instead of $expected"
 train again --threads 2 --max-updates 11
 train again --threads 3 --max-updates 30 --resume
 same "other threads, interrupted" "$TMP/rounded/last.safetensors" "$TMP/again/last.safetensors"
 
 train floats --threads 1 --set train.precision=float32
-if grep -q "products of bf16" "$TMP/err"; then fail "floats are told as bf16"; fi
+if grep -q "products of bf16" "$TMP/err"; then fail "floats are reported as bf16"; fi
 loss() { sed -n '$s/.*"valid_loss": *\([0-9.]*\).*/\1/p' "$TMP/$1/train.jsonl"; }
 awk -v a="$(loss rounded)" -v b="$(loss floats)" 'BEGIN { exit !(b > 0 && a < 1.01 * b && b < 1.01 * a) }' ||
     fail "validation losses $(loss rounded) and $(loss floats)"

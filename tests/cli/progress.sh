@@ -92,7 +92,7 @@ grep -q '^validating' "$TMP/lines" || fail "no sign of a validation: $(cat "$TMP
 dumb='"$attn" train --config "$TMP/tiny.json" --run "$TMP/dumb" --set train.epochs=1'
 TERM=dumb script -qec "$dumb" /dev/null </dev/null >"$TMP/screen" 2>&1 ||
     fail "dumb: $(cat "$TMP/screen")"
-! grep -q "$(printf '\033')" "$TMP/screen" || fail "a terminal that cannot rewrite a line is told to"
+! grep -q "$(printf '\033')" "$TMP/screen" || fail "escape sequences on a dumb terminal"
 in_colour() {
     env -u NO_COLOR -u COLORTERM "$@" script -qec '"$attn" heatmap -m "$model" "go ."' /dev/null \
         </dev/null >"$TMP/screen" 2>&1

@@ -18,7 +18,7 @@ for options in "" "--beam-size 1" --n-best=3 --json --word-scores "--threads 2";
     says "hint: "
     [ ! -s "$TMP/out" ] || fail "translate $options prints something"
 done
-expect 3 "$attn" translate --model $model --model "$TMP/wild" "$TMP/line" # one of two that vote
+expect 3 "$attn" translate --model $model --model "$TMP/wild" "$TMP/line" # one of two models
 says "the scores of '$TMP/wild' are not finite"
 expect 3 "$attn" heatmap --model "$TMP/wild" 'go .'
 says "the scores of '$TMP/wild' are not finite"
@@ -132,7 +132,7 @@ expect 1 "$attn" inspect "$name"
 if has_terminals; then
     export attn model name
     script -qec '"$attn" average "$model" "$model" -o "$name"' /dev/null </dev/null >"$TMP/out"
-    printf "wrote '%s/a\\n  attn-mt: all is well', the mean of 2 models\\n" "$TMP" >"$TMP/wanted"
+    printf "wrote '%s/a\\n  attn-mt: all is well', the mean of 2 models\\n" "$TMP" >"$TMP/expected"
     tr -d '\r' <"$TMP/out" | grep -F -A 1 "wrote '" >"$TMP/lines"
-    same "a name with a line feed on a terminal" "$TMP/wanted" "$TMP/lines"
+    same "a name with a line feed on a terminal" "$TMP/expected" "$TMP/lines"
 fi

@@ -27,10 +27,10 @@ compare() { # NAME OPTION...
     tiny_model "$name" "$@"
     model=$TMP/$name/best.safetensors
     expect 0 "$attn" translate --quiet --threads 1 --beam-size 1 --model "$model" "$TMP/input"
-    mv "$TMP/out" "$TMP/wanted"
+    mv "$TMP/out" "$TMP/expected"
     expect 0 "$python" scripts/read_model.py "$model" <"$TMP/input"
-    same "$name: $*" "$TMP/wanted" "$TMP/out"
-    [ "$(sort -u "$TMP/wanted" | wc -l)" -ge 10 ] || fail "$name: its translations are too much alike"
+    same "$name: $*" "$TMP/expected" "$TMP/out"
+    [ "$(sort -u "$TMP/expected" | wc -l)" -ge 10 ] || fail "$name: its translations are too much alike"
 }
 compare recurrent --set model.cell=lstm
 compare transformer --set model.encoder.style=self_attention --set model.decoder.style=transformer \

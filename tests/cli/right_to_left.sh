@@ -62,7 +62,7 @@ grep -q '||| [0-9]*-[0-9]' "$TMP/out" || fail "no alignment: $(head -n 2 "$TMP/o
 expect 0 "$attn" heatmap -f csv -m "$back" "i'm home ."
 [ "$(sed '1d; s/,.*//' "$TMP/out" | tail -n 2 | tr '\n' ' ')" = "▁. </s> " ] || fail "rows: $(cat "$TMP/out")"
 expect 0 "$attn" translate -m "$forth" -m "$back" --prefix 'je' "$TMP/source"
-[ "$(grep -c '^je' "$TMP/out")" -eq 64 ] || fail "a prefix with a judge: $(head -n 3 "$TMP/out")"
+[ "$(grep -c '^je' "$TMP/out")" -eq 64 ] || fail "a prefix in an ensemble: $(head -n 3 "$TMP/out")"
 
 # Prefixes.
 for option in "--prefix je" "--prefix-file $TMP/target" "--glossary $TMP/tiny.tsv" --json-input; do

@@ -138,7 +138,7 @@ serve_start -m "$model" --threads 1 --mini-batch 1 --max-waiting 5000 ||
 gives "more than may wait" 400 '501 texts of 2001 characters are more than may wait' \
     post_json "{\"q\": [$many, \"a\"]}"
 ask "{\"q\": [$many]}" >"$TMP/ask"
-"$client" "$port" send <"$TMP/ask" >"$TMP/nobody" &
+"$client" "$port" send <"$TMP/ask" >"$TMP/closed" &
 gone=$!
 while [ "$(metric waiting_texts)" -eq 0 ] && kill -0 $gone 2>/dev/null; do :; done
 gives "waiting" 503 'too much text is waiting' post_json "{\"q\": [$many]}"
@@ -215,9 +215,9 @@ exec 8>&- 9>&-
 wait "$held1" "$held2"
 for n in 1 2; do
     gives "a slow client" 408 'too slow' cat "$TMP/held.$n"
-    said=$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/p' "$TMP/held.$n")
-    [ "$said" -eq "$(sed '1,/^.$/d' "$TMP/held.$n" | wc -c)" ] ||
-        fail "not $said bytes: $(cat "$TMP/held.$n")"
+    length=$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/p' "$TMP/held.$n")
+    [ "$length" -eq "$(sed '1,/^.$/d' "$TMP/held.$n" | wc -c)" ] ||
+        fail "not $length bytes: $(cat "$TMP/held.$n")"
 done
 serve_stop || fail "exit status"
 

@@ -113,7 +113,7 @@ done
 
 expect='Expect: 100-continue\r\n'
 one "leave to send too much" 413 "the body is too large" "${post}${expect}Content-Length: 1001\r\n\r\n"
-! grep -q '100 Continue' "$TMP/answer" || fail "first it is told to go on: $(cat "$TMP/answer")"
+! grep -q '100 Continue' "$TMP/answer" || fail "100 Continue before the error: $(cat "$TMP/answer")"
 one "leave to send too much" 413 "the body is too large" \
     "${post}${expect}Content-Length: 18446744073709551615\r\n\r\n"
 one "leave to send" 200 translatedText "${post}${expect}Content-Length: 3\r\n${close}\r\nq=a"

@@ -37,11 +37,11 @@ for options in "--beam-size 1" "--n-best=3" "--alternatives 2" "--precision int8
         # shellcheck disable=SC2086  # the options are words
         set -- "$attn" translate --model "$one" --json --shortlist 9 $options
         expect 0 "$@" --mini-batch 64 --threads 1 "$TMP/lines"
-        cp "$TMP/out" "$TMP/wanted"
+        cp "$TMP/out" "$TMP/expected"
         for batch in "--mini-batch 1" "--mini-batch 7 --threads 2" "--mini-batch 64 --threads 3"; do
             # shellcheck disable=SC2086
             expect 0 "$@" $batch "$TMP/lines"
-            same "$options $batch" "$TMP/wanted" "$TMP/out"
+            same "$options $batch" "$TMP/expected" "$TMP/out"
         done
     done
 done
@@ -49,9 +49,9 @@ done
 # `convert` and `average` keep the shortlists.
 expect 0 "$attn" convert "$model" -o "$TMP/small"
 expect 0 "$attn" translate --model "$TMP/small" --json --shortlist 9 "$TMP/lines"
-cp "$TMP/out" "$TMP/wanted"
+cp "$TMP/out" "$TMP/expected"
 expect 0 "$attn" translate --model "$model" --precision int8 --json --shortlist 9 "$TMP/lines"
-same "a converted model" "$TMP/wanted" "$TMP/out"
+same "a converted model" "$TMP/expected" "$TMP/out"
 expect 0 "$attn" average "$model" "$TMP/one/last.safetensors" -o "$TMP/mean"
 expect 0 "$attn" translate --model "$TMP/mean" --shortlist 9 "$TMP/lines"
 

@@ -135,7 +135,7 @@ refuse 2 'train.schedule was "linear", now it is "plateau"' linear --resume
 
 # --overwrite starts a new run and removes the old state. A run that cannot start does not change the old run.
 succeed over --set train.epochs=1 --seed 3
-refuse 1 'nobody.codes' over --overwrite --set text.bpe_codes="$own/nobody.codes"
+refuse 1 'missing.codes' over --overwrite --set text.bpe_codes="$own/missing.codes"
 succeed over --resume --set train.epochs=1 --seed 3
 wild="--set train.learning_rate=1e9 --set train.weight_decay=1 --set train.warmup=0"
 # shellcheck disable=SC2086  # the arguments are words
@@ -303,11 +303,11 @@ awk 'BEGIN { for (i = 0; i < 1050000; i++) printf "%x%s", i, i % 50 == 49 ? "\tx
 refuse 3 'its vocabulary could not be read back' huge --set data.train="$own/huge.tsv" \
     --set text.tokenizer=word --set model.embedding=2 --set train.max_updates=1
 grep -q '^hint: .*text.max_vocab' "$own/err" || complain "no cure: $(cat "$own/err")"
-awk -F'\t' '{ print $2 "\t" $1 }' "$own/huge.tsv" >"$own/turned.tsv"
-refuse 3 'its vocabulary could not be read back' huge --set data.train="$own/turned.tsv" \
+awk -F'\t' '{ print $2 "\t" $1 }' "$own/huge.tsv" >"$own/swapped.tsv"
+refuse 3 'its vocabulary could not be read back' huge --set data.train="$own/swapped.tsv" \
     --set text.tokenizer=word --set text.joint=false --set model.tie=none --set model.embedding=2 \
     --set train.max_updates=1
-rm "$own/huge.tsv" "$own/turned.tsv"
+rm "$own/huge.tsv" "$own/swapped.tsv"
 
 # A resume with other validation data is refused; a new run does not keep the old log.
 head -n 23 "$own/valid.tsv" >"$own/valid23.tsv"

@@ -11,7 +11,7 @@ printf 'go .\nhi 字字 !\nhiж .\n' >"$TMP/in"
 for name in one suffix; do
     expect 0 "$attn" translate -m "$TMP/$name/best.safetensors" "$TMP/in"
     says "3 characters that the model never saw (first: '字', line 2): read as <unk>"
-    [ "$(wc -l <"$TMP/err")" -eq 1 ] || fail "said more than once: $(cat "$TMP/err")"
+    [ "$(wc -l <"$TMP/err")" -eq 1 ] || fail "reported more than once: $(cat "$TMP/err")"
     expect 0 "$attn" translate -q -m "$TMP/$name/best.safetensors" "$TMP/in"
     [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
 
@@ -29,7 +29,7 @@ done
 for format in html html,csv; do
     expect 0 "$attn" heatmap -m "$TMP/one/best.safetensors" -f $format -o "$TMP/page" "go 字 ."
     says "1 character that the model never saw (first: '字'): read as <unk>"
-    [ "$(grep -c "never saw" "$TMP/err")" -eq 1 ] || fail "$format: said more than once: $(cat "$TMP/err")"
+    [ "$(grep -c "never saw" "$TMP/err")" -eq 1 ] || fail "$format: more than one warning: $(cat "$TMP/err")"
 done
 
 # A repeated piece is from the cache.

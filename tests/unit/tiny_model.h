@@ -10,7 +10,7 @@ Seq2Seq *tiny_model_new(int words, uint64_t seed);
 /* A model with a decoder for each direction. */
 Seq2Seq *tiny_model_both_ways(int words, uint64_t seed);
 /* From now on the model decodes from right to left. */
-void tiny_model_turn(Seq2Seq *model);
+void tiny_model_reverse(Seq2Seq *model);
 /* A shortlist: source token s has `width` consecutive target tokens; the first depends on s and `m`. */
 void tiny_model_give_lists(Seq2Seq *model, int words, int m, int width);
 /* Sentence `number` of an endless text in words that the model knows; `length` words. */

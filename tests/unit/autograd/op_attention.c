@@ -173,12 +173,13 @@ static bool same_masks(const Tensor *a, int head_a, int from_a, const Tensor *b,
 static void test_dropout_of_weights(void **state) {
     (void)state;
     enum { LONG = 60, SHORT = 25 };
-    static const int FROM[] = {0, 3, 0}, LENGTHS[] = {LONG, SHORT, LONG}, TURNED_LENGTHS[] = {SHORT, LONG};
-    static const uint32_t ROW_KEYS[] = {5, 5, 9}, TURNED[] = {9, 5};
-    const Spans *s = spans_new(tape, FROM, LENGTHS, 3), *turned = spans_new(tape, FROM, TURNED_LENGTHS, 2);
+    static const int FROM[] = {0, 3, 0}, LENGTHS[] = {LONG, SHORT, LONG}, REVERSED_LENGTHS[] = {SHORT, LONG};
+    static const uint32_t ROW_KEYS[] = {5, 5, 9}, REVERSED[] = {9, 5};
+    const Spans *s = spans_new(tape, FROM, LENGTHS, 3),
+                *reversed = spans_new(tape, FROM, REVERSED_LENGTHS, 2);
     tape->training = true;
     tape->dropout_key = 3;
-    Tensor *a = masks(s, 0.5, 1, ROW_KEYS), *b = masks(turned, 0.5, 1, TURNED),
+    Tensor *a = masks(s, 0.5, 1, ROW_KEYS), *b = masks(reversed, 0.5, 1, REVERSED),
            *other_site = masks(s, 0.5, 2, ROW_KEYS);
     for (size_t i = 0; i < tensor_size(a); i++) assert_true(a->data[i] == 0 || a->data[i] == 2);
     for (int h = 0; h < HEADS; h++) {

@@ -100,10 +100,10 @@ static void mem_grows_geometrically(void **state) {
 }
 
 static jmp_buf out_of_memory;
-static size_t wanted;
+static size_t requested;
 
 static void jump_out(size_t bytes) {
-    wanted = bytes;
+    requested = bytes;
     longjmp(out_of_memory, 1);
 }
 
@@ -134,7 +134,7 @@ static void mem_refuses_overflow(void **state) {
         failures++;
     mem_on_exhausted(NULL);
     assert_int_equal(failures, 5);
-    assert_true(wanted > SIZE_MAX / 2);
+    assert_true(requested > SIZE_MAX / 2);
 }
 
 static void views_compare_and_trim(void **state) {

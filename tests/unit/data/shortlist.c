@@ -105,22 +105,22 @@ static void test_round_trip(void **state) {
 static void test_marks(void **state) {
     (void)state;
     Shortlist *shortlist;
-    bool wanted[9];
+    bool marked[9];
     assert_int_equal(shortlist_read(&shortlist, SV("4 5 6;;;;;7 8;8 4;"), 6, 9), STATUS_OK);
     const int ids[] = {5, 4}, none[] = {0};
     for (int best = 0; best < 4; best++) {
-        memset(wanted, 0, sizeof wanted);
-        shortlist_mark(shortlist, best, (Tokens){ids, 2}, wanted);
-        assert_false(wanted[0] || wanted[1] || wanted[2] || wanted[3]);
-        assert_int_equal(wanted[4], best > 0);
-        assert_int_equal(wanted[5], best > 1);
-        assert_int_equal(wanted[6], best > 2);
-        assert_int_equal(wanted[7], best > 0);
-        assert_int_equal(wanted[8], best > 0);
+        memset(marked, 0, sizeof marked);
+        shortlist_mark(shortlist, best, (Tokens){ids, 2}, marked);
+        assert_false(marked[0] || marked[1] || marked[2] || marked[3]);
+        assert_int_equal(marked[4], best > 0);
+        assert_int_equal(marked[5], best > 1);
+        assert_int_equal(marked[6], best > 2);
+        assert_int_equal(marked[7], best > 0);
+        assert_int_equal(marked[8], best > 0);
     }
-    memset(wanted, 0, sizeof wanted);
-    shortlist_mark(shortlist, 1, (Tokens){none, 0}, wanted);
-    assert_true(wanted[4] && !wanted[7] && !wanted[8]);
+    memset(marked, 0, sizeof marked);
+    shortlist_mark(shortlist, 1, (Tokens){none, 0}, marked);
+    assert_true(marked[4] && !marked[7] && !marked[8]);
     shortlist_free(shortlist);
 }
 

@@ -91,13 +91,13 @@ static Attended attended_new(const Kernels *k, size_t n, int S) {
 static void attended_free(Attended *a) { line_free(&a->rows), line_free(&a->keys), line_free(&a->scores); }
 
 /* Compares the numbers within `error`; NaN must be in the same positions. */
-static void check_rows(const Attended *a, const Line *got, const double *wanted, double error) {
+static void check_rows(const Attended *a, const Line *got, const double *expected, double error) {
     for (size_t at = 0; at < got->n; at++) {
         size_t row = at / (a->n + GAP), i = at % (a->n + GAP);
         if (i >= a->n)
             assert_true(isnan(got->at[at]));
         else
-            assert_true(fabs((double)got->at[at] - wanted[row * a->n + i]) <= error);
+            assert_true(fabs((double)got->at[at] - expected[row * a->n + i]) <= error);
     }
 }
 

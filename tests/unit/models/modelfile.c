@@ -330,7 +330,7 @@ static void flat_tensor(Draft *d) {
     t->shape[0] *= t->shape[1];
     t->rank = 1;
 }
-static void turned_tensor(Draft *d) {
+static void transposed_tensor(Draft *d) {
     for (size_t i = 0; i < d->tensor_count; i++) {
         SafeTensor *t = &d->tensors[i];
         if (t->shape[0] == t->shape[1]) continue;
@@ -376,7 +376,7 @@ static void scale_is_no_number(Draft *d) { ((real *)(uintptr_t)own_rounded(d, tr
 static void negative_scale(Draft *d) { ((real *)(uintptr_t)own_rounded(d, true)->data)[0] = -1; }
 static void huge_scale(Draft *d) { ((real *)(uintptr_t)own_rounded(d, true)->data)[0] = (real)3e38; }
 static void no_scales(Draft *d) { own_rounded(d, true)->name = "zzz"; }
-static void turned_scales(Draft *d) {
+static void transposed_scales(Draft *d) {
     SafeTensor *t = own_rounded(d, true);
     long long rows = t->shape[0];
     t->shape[0] = t->shape[1];
@@ -401,7 +401,7 @@ static const Hostile HOSTILE_INT8[] = {
     {"a negative scale", negative_scale, "is no scale"},
     {"a scale too great", huge_scale, "is no scale"},
     {"scales missing", no_scales, ".scale' is missing"},
-    {"scales turned", turned_scales, ".scale' is F32 ["},
+    {"scales transposed", transposed_scales, ".scale' is F32 ["},
     {"hidden of another size", other_hidden, "parameters"},
     {NULL, NULL, NULL},
 };
@@ -437,7 +437,7 @@ static const Hostile HOSTILE[] = {
     {"tensor too many", further_tensor, "tensors"},
     {"tensor renamed", renamed_tensor, "is missing"},
     {"tensor of another rank", flat_tensor, "[32] instead of"},
-    {"tensor turned", turned_tensor, "[4, 8] instead of F32 [8, 4]"},
+    {"tensor transposed", transposed_tensor, "[4, 8] instead of F32 [8, 4]"},
     {"tensor of bytes", integers, "U8 [8, 16] instead of"},
     {"NaN", not_a_number, "not finite"},
     {"infinity", infinite, "not finite"},

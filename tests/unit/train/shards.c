@@ -284,17 +284,18 @@ static void test_validation(void **state) {
 /* A right-to-left model learns from reversed targets; nothing else differs. */
 static void test_right_to_left(void **state) {
     (void)state;
-    Corpus corpus = make_corpus(), turned = make_corpus();
+    Corpus corpus = make_corpus(), reversed = make_corpus();
     for (int i = 0; i < PAIRS; i++)
-        tokens_reverse((int *)turned.target.ids + turned.target.start[i], corpus_target_length(&turned, i));
+        tokens_reverse((int *)reversed.target.ids + reversed.target.start[i],
+                       corpus_target_length(&reversed, i));
     Seq2Seq *model = make_model();
     Seq2Seq *right_to_left = make_variant(DROPOUTS " model.decoder.right_to_left=true");
-    Result a = run(model, &turned, 2, BATCH_SIZE, 1), b = run(right_to_left, &corpus, 2, BATCH_SIZE, 1),
+    Result a = run(model, &reversed, 2, BATCH_SIZE, 1), b = run(right_to_left, &corpus, 2, BATCH_SIZE, 1),
            other = run(model, &corpus, 2, BATCH_SIZE, 1);
     assert_true(a.loss.loss == b.loss.loss && a.loss.loss != other.loss.loss);
     assert_memory_equal(a.gradient, b.gradient, seq2seq_params(model)->size * sizeof(real));
     Workers *workers = workers_new(2);
-    assert_true(validate_loss(model, &turned, workers).loss ==
+    assert_true(validate_loss(model, &reversed, workers).loss ==
                 validate_loss(right_to_left, &corpus, workers).loss);
     workers_free(workers);
     mem_free(a.gradient);
@@ -303,7 +304,7 @@ static void test_right_to_left(void **state) {
     seq2seq_free(model);
     seq2seq_free(right_to_left);
     corpus_free(&corpus);
-    corpus_free(&turned);
+    corpus_free(&reversed);
 }
 
 /* Shards that ranks can share, and parts of each that threads can: powers of two; no part without a
