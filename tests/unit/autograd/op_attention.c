@@ -114,8 +114,7 @@ static void test_weights_and_context(void **state) {
         }
 }
 
-/* Attention of rows `from` and on, as the context that they get; keys have been moved down by `shift`
- * rows. */
+/* The context of the rows from `from` on; the keys are shifted by `shift` rows. */
 static Tensor *attend(const Tensor *query, const Tensor *keys, int from, int rows, int shift) {
     static const uint32_t ROW_KEYS[ROWS] = {4, 4, 1, 9};
     int first[ROWS];

@@ -92,8 +92,8 @@ static void test_widths(void **state) {
     }
 }
 
-/* Few pairs: more than one way to cut, to read and to write them, where the configuration has it, and not for
- * a model that knows its pieces. */
+/* Few pairs: BPE-dropout, both directions and two decoders, unless the configuration sets them or the model
+ * has its own vocabulary. */
 static void test_few_pairs(void **state) {
     (void)state;
     static const struct {

@@ -29,8 +29,7 @@ static Status check_with(const char *settings) {
 #define TRANSFORMER "model.decoder.style=transformer model.attention=scaled_dot "
 #define FINAL       "model.decoder.start=final model.encoder.bidirectional=false "
 
-/* Each refusal with a part of its message and one of its hint, and beside it what is nearly the same and
- * allowed. */
+/* Each error with a part of its message and of its hint, next to a similar configuration that is accepted. */
 static void test_combinations(void **state) {
     (void)state;
     static const struct {
@@ -254,7 +253,7 @@ static void test_dropout(void **state) {
     }
 }
 
-/* A configuration without data lies over another one, which its comment names: "an overlay of
+/* A configuration without data is an overlay of another one, which its comment names: "an overlay of
  * multi30k.json". */
 static Status read_below(const OptionTable *tables, const char *path) {
     StrBuf text = {0}, base = {0};

@@ -1,5 +1,5 @@
-/* pair_blocks.c - more than one round of blocks: the same for any number of threads, in the order of
- * the text, and in little memory. */
+/* pair_blocks.c - several rounds of blocks: the same result for any number of threads, in the order of the
+ * text, with bounded memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -256,8 +256,8 @@ static double peak_memory(void) {
     return 1024.0 * (double)usage.ru_maxrss;
 }
 
-/* More text takes memory in proportion, and no more than what its ids, one copy of it that is read and what
- * threads have at once come to. */
+/* Memory is proportional to the text, and at most the ids, one copy of the text and the blocks of the
+ * threads. */
 static void test_memory(void **state) {
     (void)state;
 #ifdef SANITIZED

@@ -1,5 +1,5 @@
-/* trace.c - what a trace holds is what the search computed, in every model: the same weights and
- * probabilities, and contexts that follow from them. */
+/* trace.c - a trace has the values of the search, in every model: the same weights and probabilities, and the
+ * contexts that follow from them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -114,8 +114,8 @@ static void test_every_model(void **state) {
     }
 }
 
-/* Of a bidirectional encoder, annotations are both directions' states side by side; of a decoder, the state
- * before the first token is there too. */
+/* Annotations of a bidirectional encoder concatenate the states of both directions. The states of a decoder
+ * include the initial state. */
 static void test_states(void **state) {
     (void)state;
     Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 4);
@@ -145,8 +145,8 @@ static double path_score(const Backpointers *tree, int node, int *steps) {
     return score;
 }
 
-/* At each step the candidates that the beam had no room for are few, lead nowhere, and are no better than the
- * worst that it kept. */
+/* At each step the candidates outside the beam are few, have no successors, and are no better than the worst
+ * hypothesis of the beam. */
 static void check_dropped(const Backpointers *tree, int beam) {
     enum { STEPS = 64 };
     double worst[STEPS];

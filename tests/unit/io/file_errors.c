@@ -1,5 +1,5 @@
-/* file_errors.c - files at the edges: no descriptor left, standard streams by name, what cannot be
- * removed, compressed data that ends where a buffer does.
+/* file_errors.c - rare cases of files: no free descriptor, standard streams by name, files that cannot be
+ * removed, compressed data that ends at the end of a buffer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,8 +122,8 @@ static void a_full_device_is_noticed_early(void **state) {
 static bool list_is_busy;
 int pthread_mutex_trylock(pthread_mutex_t *mutex) { return list_is_busy ? EBUSY : pthread_mutex_lock(mutex); }
 
-/* Called where memory ran out, on any thread: it must not wait for another one, and meets files without a
- * temporary one. */
+/* Called on any thread if memory runs out: it must not wait for another thread, and the list has files
+ * without a temporary file. */
 static void discarding_all_never_waits(void **state) {
     (void)state;
     OutFile *file, *without;
@@ -163,8 +163,8 @@ int flock(int fd, int operation) {
     return -1;
 }
 
-/* Whoever begins to write a file removes what looks stale beside it: not what another one is about to rename,
- * and what it has locked before that one could is left to it. */
+/* A writer removes stale temporary files of the same file. It must not remove a file that another writer is
+ * about to rename, or that another writer has just created and not locked yet. */
 static void writers_do_not_meet(void **state) {
     (void)state;
     const char *path = fixture_path("shared");

@@ -95,7 +95,7 @@ static void test_softmax_range(void **state) {
     }
 }
 
-/* A NaN at each place of lines of each length must come out; infinite logits are an infinite or undefined
+/* A NaN at any position and any length must reach the result; infinite logits give an infinite or undefined
  * loss. */
 static void check_poison(const Kernels *k, size_t n, size_t at, real poison) {
     real line[70], other[70], out[70];

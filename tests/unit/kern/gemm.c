@@ -126,8 +126,7 @@ static void test_packed_shapes(void **state) {
     kern_select();
 }
 
-/* A row's result has the same bits whatever stands beside it: what a translation does not depend on its batch
- * for. */
+/* The result of a row has the same bits for any other rows, so a translation does not depend on its batch. */
 static void check_rows(WeightFormat format) {
     enum { ROWS = 40, K = 530 };
     int N = 2 * panel() + 3;

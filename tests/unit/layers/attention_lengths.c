@@ -1,5 +1,5 @@
 /* attention_lengths.c - attention with every score under one length per sentence and one length per
- * query, 0 among them: what lies beyond a length has no weight, no influence and no gradient.
+ * query, including 0: keys beyond a length have no weight, no effect and no gradient.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -13,8 +13,8 @@
 enum { LENGTH = 60, MOST_SIZE = 40, GUARD = 8 };
 
 /* The largest distance between the rotation of P[i] and P[i + delta], over all positions and pairs of
- * columns. (s, c) turns into (cos s + sin c, -sin s + cos c); `twist` is added to the angle, `flip` makes it
- * turn back. */
+ * columns. (s, c) becomes (cos s + sin c, -sin s + cos c); `twist` is added to the angle, `flip` reverses the
+ * rotation. */
 static double rotation_error(int size, int delta, double twist, bool flip) {
     static real p[LENGTH * MOST_SIZE];
     double worst = 0;

@@ -1,4 +1,4 @@
-/* modelfile.c - a model to a file and back; and files that are sound safetensors but no sound
+/* modelfile.c - models are the same after saving and loading; valid safetensors files that are not valid
  * models. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* seq2seq.c - decoding step by step is the model that was trained, and a sentence does not feel its
- * neighbours. */
+/* seq2seq.c - step-by-step decoding equals the model in training, and sentences of a batch do not affect each
+ * other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,8 +160,8 @@ static void test_neighbours(void **state) {
     }
 }
 
-/* A hypothesis that is copied, moved or dropped goes on as if it had always stood where it is now: picked
- * from the first state, and after one and two steps. */
+/* A hypothesis that is copied or moved continues as if it had always been in its new row: selected from the
+ * first state, and after one and two steps. */
 static void check_select(const char *name, const Seq2Seq *model, int steps) {
     static const int INDEX[] = {3, 0, 0, 4},
                      TOKENS[3][B] = {{2, 2, 2, 2, 2}, {7, 5, 8, 4, 5}, {4, 5, 6, 7, 8}};

@@ -1,5 +1,5 @@
-/* variants.c - the variants that the other tests go through have every choice of every option of
- * the model, and each of their settings makes a difference.
+/* variants.c - the variants of the other tests have every choice of every model option, and each of their
+ * settings has an effect.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* weights_read.c - weights of more than one window of the file: all arrive, and damage far behind is
- * found; weights that are too large for 8 bits. */
+/* weights_read.c - weights larger than a window of the file: all are read, and damage near the end is
+ * detected; weights too large for 8 bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -317,8 +317,8 @@ static void dropout_joined(Bpe *bpe, const char *word, double p, uint64_t key, S
     bpe_apply_dropout(bpe, sv(word), p, &rng, add_text, out);
 }
 
-/* Of a b c with the merges "b c", "a bc", "a b": by which pieces a word is cut, and how often. Before the
- * first merge two pairs may be passed over, and whichever remain decide. */
+/* The frequencies of the segmentations of "abc" with the merges "b c", "a bc", "a b". Dropout can skip both
+ * pairs before the first merge; the remaining pairs decide. */
 static void test_dropout_shares(void **state) {
     (void)state;
     Bpe *bpe = bpe_new(BPE_PREFIX);

@@ -401,7 +401,7 @@ static void test_unknown_characters(void **state) {
     }
 }
 
-/* What <unk> stands for comes back, of whatever kind the pieces are, from the cache too. */
+/* The text of each <unk> is restored, for all kinds of pieces, also from the cache. */
 static void test_spelled(void **state) {
     (void)state;
     static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
@@ -486,7 +486,7 @@ static void test_codes_from_file(void **state) {
     strbuf_free(&written);
 }
 
-/* A list may spell the end of a word as a merge that is never made: what it would make is no piece of two. */
+/* A list can contain a merge with the end of a word that never applies. */
 static void test_codes_of_a_marker(void **state) {
     (void)state;
     static const char CODES[] = "#version: 0.2\nx< /w>\na a</w>\n";

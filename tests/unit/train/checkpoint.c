@@ -1,5 +1,5 @@
-/* checkpoint.c - the training state: what is saved comes back, in files of earlier versions too,
- * and what a resumed run may change and what not. */
+/* checkpoint.c - the training state is the same after saving and loading, also from files of earlier
+ * versions; options that a resumed run can change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ typedef struct {
     Checkpoint checkpoint;
 } Run;
 
-/* A run in the scratch folder, with the default configuration but for `settings`: "train.epochs=3 ...". */
+/* A run in the scratch folder, with the default configuration except `settings`: "train.epochs=3 ...". */
 static Run *run_new(const char *settings) {
     Run *run = mem_alloc(1, sizeof *run);
     OptionTable tables[6];
@@ -186,7 +186,7 @@ static void rewrite(Change change) {
     assert_int_equal(rename(fixture_path("old"), fixture_path(STATE)), 0);
 }
 
-/* Earlier versions did not save the last learning rate, and zeros for what may change. */
+/* Earlier versions did not save the last learning rate and some other counters. */
 static void test_earlier_version(void **state) {
     (void)state;
     Progress progress = progress_at(1000);
@@ -196,7 +196,7 @@ static void test_earlier_version(void **state) {
                                "\"samples\": 0, \"save_minutes\": 1}}"});
     Run *run = run_new("train.epochs=30 train.samples=1");
     if (checkpoint_load_state(&run->checkpoint) != STATUS_OK) fail_msg("%s", status_message());
-    progress.last_rate = progress.best_chrf = progress.loss_of_best = 0; /* what run_new starts with */
+    progress.last_rate = progress.best_chrf = progress.loss_of_best = 0; /* initial values of run_new */
     assert_same(&run->progress, &progress);
     run_free(run);
     rewrite((Change){.words = 14, .config = "{}"});
@@ -306,7 +306,7 @@ static void assert_provenance(const Run *run, const char *part) {
     seq2seq_free(model);
 }
 
-/* A model says what epoch it is of, begun or complete; scores and calibration only where they are its own. */
+/* The provenance has the epoch of the model, and scores and calibration only if they belong to this model. */
 static void test_provenance(void **state) {
     (void)state;
     ProgressRecord record = {.update = 20, .valid_loss = 1.5, .valid_bleu = 25};
@@ -346,8 +346,8 @@ static void test_leaving(void **state) {
     rmdir(dir);
 }
 
-/* Two trainers begin at once: when the first one looks, there is no folder; when it makes one, the other one
- * has it and its lock. */
+/* Two trainings start at once. The first one finds no folder; when it creates the folder, the second one has
+ * already created and locked it. */
 static int rival_fd = -1;
 static bool rival_gives_up, rival_begins;
 int mkdir(const char *path, mode_t mode) {
@@ -384,7 +384,7 @@ static void test_leaving_to_a_rival(void **state) {
     close(fd);
     unlink(fixture_path("contested/LOCK"));
     rmdir(dir);
-    /* The holder gives up between another one's opening the lock file and locking it. */
+    /* The holder removes the lock after this process opens the file and before it locks the file. */
     rival_gives_up = true;
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     assert_false(rival_gives_up);

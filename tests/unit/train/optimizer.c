@@ -185,7 +185,7 @@ static void test_variants(void **state) {
     fill_gradients(b.params, b.grads, 1, 1);
     assert_int_equal(update(&b, &options, &norm), STATUS_OK);
     assert_true(norm > 1);
-    /* Adam's first step does not depend on the size of the gradient: what tells is the moment. */
+    /* Adam's first step does not depend on the size of the gradient: the moment shows the clipping. */
     double largest = 0;
     for (size_t i = 0; i < b.params->size; i++) largest = fmax(largest, fabs((double)b.optimizer->m[i]));
     assert_true(largest > 0.1);

@@ -1,5 +1,4 @@
-/* progress.c - train.jsonl: what is written reads back the same, up to the update that is asked
- * for. */
+/* progress.c - train.jsonl is the same after writing and reading, up to the requested update. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

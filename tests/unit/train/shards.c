@@ -155,8 +155,8 @@ static void test_several_batches(void **state) {
     corpus_free(&corpus);
 }
 
-/* As many parts as the batches want: the gradient is that of one part, and the same bits for any number of
- * threads; so many that rounds end inside a shard, and more than there are parts. */
+/* The number of parts follows from the batches: the gradient equals that of one part, with the same bits for
+ * any number of threads, also if rounds end inside a shard, and with more threads than parts. */
 static void test_by_batch(void **state) {
     (void)state;
     static int all[PAIRS];
