@@ -1,4 +1,5 @@
-/* glossary.c - the terms in a text, and invalid glossaries. */
+/* glossary.c - the terms in a text, and invalid glossaries; lines translated with terms and prefixes.
+ * Cases: tests/cases/glossary_terms.case, glossary.case, prefix.case, copied.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,11 @@
 #include <cmocka.h>
 #include <string.h>
 #include "base/unicode.h"
+#include "kern/kern.h"
 #include "translate/glossary.h"
+#include "translate/translator.h"
+#include "unit/cases.h"
+#include "unit/copy_model.h"
 #include "unit/text_fixture.h"
 
 static const TextOptions TEXT = {.normalize = NORMALIZE_NFC, .lowercase = true};
@@ -16,47 +21,90 @@ static Status read_files(Glossary **glossary, const char *first, const char *sec
     return glossary_read(glossary, &(StrList){paths, second ? 2 : 1}, &TEXT);
 }
 
-static void test_found(void **state) {
-    (void)state;
-    static const struct {
-        const char *text, *found; /* each with a bar behind it */
-        int most;
-    } CASES[] = {
-        {"the dog sleeps", "chien|", 9},
-        {"a cat, a dog", "chien|chat|", 9}, /* as in the file: both have three letters */
-        {"a bird, a dog", "oiseau|chien|", 9},
-        {"a Hot Dog", "saucisse|", 9},                   /* the longer term hides the other */
-        {" a  hot \t\xE2\x80\xA8 dog ", "saucisse|", 9}, /* white space is one space, as to the model, ... */
-        {"a hot\xC2\xA0"
-         "dog",
-         "chien|", 9}, /* ... which knows a no-break space for itself */
-        {"big  black  bird", "merle|oiseau|", 9},
-        {"dogs", "", 9},
-        {"", "", 9},
-        {"a hound, a dog", "chien|", 9}, /* once */
-        {"a cat, a hot dog, a hound", "saucisse|chien|chat|", 3},
-        {"a cat, a hot dog, a hound", "saucisse|chien|", 2},
-        {"a cat, a hot dog, a hound", "", 0},
-    };
-    static const char FILE_TEXT[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
-    static const char MORE_TEXT[] =
-        "Dog\tloup\nbird\toiseau\nbig  black\tmerle\n"; /* the first file's dog counts */
+/* The targets that are found, with | behind each. */
+static void run_found(const CaseSection *section, StrView input, StrBuf *got) {
+    static const char FIRST[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
+    static const char SECOND[] = "Dog\tloup\nbird\toiseau\nbig  black\tmerle\n";
+    StrView most = case_option(section, "most");
     Glossary *glossary;
-    const char *path = fixture_write("glossary", FILE_TEXT, strlen(FILE_TEXT)),
-               *more = fixture_write("more", MORE_TEXT, strlen(MORE_TEXT));
+    GlossaryTerm terms[9];
+    const char *path = fixture_write("glossary", FIRST, strlen(FIRST)),
+               *more = fixture_write("more", SECOND, strlen(SECOND));
     assert_int_equal(read_files(&glossary, path, more), STATUS_OK);
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        GlossaryTerm terms[9];
-        StrBuf found = {0};
-        int count = glossary_find(glossary, sv(CASES[i].text), terms, 0, CASES[i].most);
-        for (int t = 0; t < count; t++) {
-            strbuf_add(&found, terms[t].target);
-            strbuf_add_char(&found, '|');
-        }
-        assert_string_equal(strbuf_text(&found), CASES[i].found);
-        strbuf_free(&found);
+    int count = glossary_find(glossary, input, terms, 0, most.length ? most.data[0] - '0' : 9);
+    for (int t = 0; t < count; t++) {
+        strbuf_add(got, terms[t].target);
+        strbuf_add_char(got, '|');
     }
     glossary_free(glossary);
+}
+
+static void test_found(void **state) {
+    (void)state;
+    cases_run("tests/cases/glossary_terms.case", "most", run_found);
+}
+
+/* Translations by the model of copy_model.h. */
+static void run_translated(const CaseSection *section, StrView input, StrBuf *got) {
+    StrBuf words = {0}, pairs = {0}, synonyms = {0}, file = {0};
+    StrView terms = case_option(section, "terms"), term, source;
+    strbuf_add(&words, case_option(section, "words"));
+    strbuf_add(&pairs, case_option(section, "translations"));
+    strbuf_add(&synonyms, case_option(section, "synonyms"));
+    while (sv_next_word(&terms, &term)) {
+        sv_next(&term, '=', &source);
+        strbuf_format(&file, "%.*s\t%.*s\n", SV_ARG(source), SV_ARG(term));
+    }
+    for (size_t i = 0; i < file.length; i++)
+        if (file.data[i] == '_') file.data[i] = ' ';
+    Seq2Seq *model = copy_model_new(&(CopyModelOptions){.words = strbuf_text(&words),
+                                                        .translations = strbuf_text(&pairs),
+                                                        .synonyms = strbuf_text(&synonyms)});
+    const Seq2Seq *models = model;
+    TranslatorOptions options = {
+        .search = {.decode = seq2seq_config(model)->decode, .n_best = 1, .attention = true}, .quiet = true};
+    Glossary *glossary = NULL;
+    if (file.length) {
+        const char *path = fixture_write("terms", file.data, file.length);
+        assert_int_equal(read_files(&glossary, path, NULL), STATUS_OK);
+        options.glossary = glossary;
+    }
+    StrBuf prefix = {0};
+    strbuf_add(&prefix, case_option(section, "prefix"));
+    LineConstraints constraints = {.prefix = prefix.length ? strbuf_view(&prefix) : SV("")};
+    Workers *workers = workers_new(1);
+    Translator *translator;
+    Translation out = {0};
+    assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
+    translator_run(translator, &input, &constraints, 1, 1, &out);
+    strbuf_add(got, strbuf_view(&out.items[0].text));
+    translation_free(&out);
+    translator_free(translator);
+    workers_free(workers);
+    seq2seq_free(model);
+    glossary_free(glossary);
+    strbuf_free(&prefix);
+    strbuf_free(&words);
+    strbuf_free(&pairs);
+    strbuf_free(&synonyms);
+    strbuf_free(&file);
+}
+
+#define KEYS "words translations synonyms terms prefix"
+
+static void test_translated(void **state) {
+    (void)state;
+    cases_run("tests/cases/glossary.case", KEYS, run_translated);
+}
+
+static void test_prefix(void **state) {
+    (void)state;
+    cases_run("tests/cases/prefix.case", KEYS, run_translated);
+}
+
+static void test_copied(void **state) {
+    (void)state;
+    cases_run("tests/cases/copied.case", KEYS, run_translated);
 }
 
 static void test_refused(void **state) {
@@ -84,6 +132,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_refused)};
+    kern_select();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_translated),
+                                       cmocka_unit_test(test_prefix), cmocka_unit_test(test_copied),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
