@@ -7,7 +7,7 @@
  *   vector [H]      the attended token and position; the tokens beside it
  *
  * All of them are 0 or 1 (the encoder's 1 is another number, `one`). The attention's matrix is a table of
- * scores: of target tokens and source tokens, and of positions. The output layer is a table of log-probabilities.
+ * scores: of target tokens and source tokens, and of positions. The output layer is a table of logits.
  */
 #include "unit/copy_model.h"
 
