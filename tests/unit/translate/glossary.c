@@ -9,9 +9,7 @@
 #include "base/unicode.h"
 #include "kern/kern.h"
 #include "translate/glossary.h"
-#include "translate/translator.h"
-#include "unit/cases.h"
-#include "unit/copy_model.h"
+#include "unit/copy_cases.h"
 #include "unit/text_fixture.h"
 
 static const TextOptions TEXT = {.normalize = NORMALIZE_NFC, .lowercase = true};
@@ -44,67 +42,24 @@ static void test_found(void **state) {
     cases_run("tests/cases/glossary_terms.case", "most", run_found);
 }
 
-/* Translations by the model of copy_model.h. */
-static void run_translated(const CaseSection *section, StrView input, StrBuf *got) {
-    StrBuf words = {0}, pairs = {0}, synonyms = {0}, file = {0};
-    StrView terms = case_option(section, "terms"), term, source;
-    strbuf_add(&words, case_option(section, "words"));
-    strbuf_add(&pairs, case_option(section, "translations"));
-    strbuf_add(&synonyms, case_option(section, "synonyms"));
-    while (sv_next_word(&terms, &term)) {
-        sv_next(&term, '=', &source);
-        strbuf_format(&file, "%.*s\t%.*s\n", SV_ARG(source), SV_ARG(term));
-    }
-    for (size_t i = 0; i < file.length; i++)
-        if (file.data[i] == '_') file.data[i] = ' ';
-    Seq2Seq *model = copy_model_new(&(CopyModelOptions){.words = strbuf_text(&words),
-                                                        .translations = strbuf_text(&pairs),
-                                                        .synonyms = strbuf_text(&synonyms)});
-    const Seq2Seq *models = model;
-    TranslatorOptions options = {
-        .search = {.decode = seq2seq_config(model)->decode, .n_best = 1, .attention = true}, .quiet = true};
-    Glossary *glossary = NULL;
-    if (file.length) {
-        const char *path = fixture_write("terms", file.data, file.length);
-        assert_int_equal(read_files(&glossary, path, NULL), STATUS_OK);
-        options.glossary = glossary;
-    }
-    StrBuf prefix = {0};
-    strbuf_add(&prefix, case_option(section, "prefix"));
-    LineConstraints constraints = {.prefix = prefix.length ? strbuf_view(&prefix) : SV("")};
-    Workers *workers = workers_new(1);
-    Translator *translator;
-    Translation out = {0};
-    assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
-    translator_run(translator, &input, &constraints, 1, 1, &out);
-    strbuf_add(got, strbuf_view(&out.items[0].text));
-    translation_free(&out);
-    translator_free(translator);
-    workers_free(workers);
-    seq2seq_free(model);
-    glossary_free(glossary);
-    strbuf_free(&prefix);
-    strbuf_free(&words);
-    strbuf_free(&pairs);
-    strbuf_free(&synonyms);
-    strbuf_free(&file);
-}
-
-#define KEYS "words translations synonyms terms prefix"
-
 static void test_translated(void **state) {
     (void)state;
-    cases_run("tests/cases/glossary.case", KEYS, run_translated);
+    cases_run("tests/cases/glossary.case", COPY_CASE_KEYS, copy_case_run);
 }
 
 static void test_prefix(void **state) {
     (void)state;
-    cases_run("tests/cases/prefix.case", KEYS, run_translated);
+    cases_run("tests/cases/prefix.case", COPY_CASE_KEYS, copy_case_run);
+}
+
+static void test_placeholders(void **state) {
+    (void)state;
+    cases_run("tests/cases/placeholders.case", COPY_CASE_KEYS, copy_case_run);
 }
 
 static void test_copied(void **state) {
     (void)state;
-    cases_run("tests/cases/copied.case", KEYS, run_translated);
+    cases_run("tests/cases/copied.case", COPY_CASE_KEYS, copy_case_run);
 }
 
 static void test_refused(void **state) {
@@ -133,8 +88,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     kern_select();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_translated),
-                                       cmocka_unit_test(test_prefix), cmocka_unit_test(test_copied),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found),        cmocka_unit_test(test_translated),
+                                       cmocka_unit_test(test_prefix),       cmocka_unit_test(test_copied),
+                                       cmocka_unit_test(test_placeholders), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
