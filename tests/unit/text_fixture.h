@@ -20,13 +20,13 @@ const char *fixture_write(const char *name, const void *data, size_t bytes);
  * before the call, to restore it. */
 rlim_t fixture_limit_files(rlim_t most);
 
-/* Cases are blocks of lines, separated by empty lines; "#" starts a comment line. In them \xNN is a byte,
- * \u{NNNN} a code point, \s a space, \t \n \r \\ as usual. Calls `check` for each block; fails the test if
- * there is none. */
+/* Cases are blocks of lines, separated by empty lines; "#" starts a comment line (tests/README.md). Calls
+ * `check` for each block; fails the test if there is none. */
 typedef struct {
     StrView line[8]; /* with escapes resolved */
     int count;
-    int number; /* of its first line, for messages */
+    int number;   /* of its first line, for messages */
+    StrView name; /* the comment line above it */
 } FixtureCase;
 void fixture_cases(const char *path, void (*check)(const FixtureCase *block));
 

@@ -1,4 +1,4 @@
-/* markup.c - markup found in texts, and put back into translations. */
+/* markup.c - markup found in texts, and put back into translations. Cases: tests/cases/markup.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,20 +12,22 @@
 #include "base/utf8.h"
 #include "translate/markup_restore.h"
 #include "translate/translator.h"
+#include "unit/cases.h"
 #include "unit/learn.h"
 #include "kern/kern.h"
 #include "unit/tiny_model.h"
 
 /* ---- finding ---- */
 
-/* `expected`: the marks in brackets, ( and ) around pairs' tags, bars around breaks. */
-static void check_found(const char *text, const char *plain, const char *expected) {
+/* The text without its marks, a line end, and the marks: in brackets, ( and ) around pairs' tags, bars around
+ * breaks. */
+static void add_found(StrView text, StrBuf *got) {
     Markup markup = {0};
-    StrBuf got = {0};
-    markup_find(sv(text), &markup);
+    markup_find(text, &markup);
+    strbuf_format(got, "%.*s\n", SV_ARG(strbuf_view(&markup.plain)));
     for (int m = 0; m < markup.count; m++) {
         const Mark *mark = &markup.items[m];
-        strbuf_format(&got,
+        strbuf_format(got,
                       mark->kind == MARK_SINGLE  ? "[%.*s]"
                       : mark->kind == MARK_BREAK ? "|%.*s|"
                       : mark->kind == MARK_OPEN  ? "(%.*s"
@@ -36,79 +38,26 @@ static void check_found(const char *text, const char *plain, const char *expecte
         assert_true(mark->kind == MARK_OPEN || mark->kind == MARK_CLOSE);
         assert_int_equal(markup.items[mark->partner].partner, m);
     }
-    assert_string_equal(strbuf_text(&got), expected);
-    assert_string_equal(strbuf_text(&markup.plain), plain);
-    strbuf_free(&got);
     markup_free(&markup);
 }
 
-static void test_found(void **state) {
-    (void)state;
-    check_found("", "", "");
-    check_found("a <b>c</b> d", "a c d", "(<b></b>)");
-    check_found("<A HREF=\"x>y\">c</a>", "c", "(<A HREF=\"x>y\"></a>)");
-    check_found("a<x/>b<img>c <ph /> d", "a b c  d", "[<x/>][<img>][<ph />]");
-    check_found("<i><b>x</i></b>", "x", "(<i>[<b>]</i>)[</b>]");
-    check_found("</b>x<b>", "x", "[</b>][<b>]");
-    check_found("<!-- <b> --> x", " x", "[<!-- <b> -->]");
-    check_found("1 < 2 <3> a<b c > d <- <", "1 < 2 <3> a d <- <", "[<b c >]");
-    check_found("{0} {name}, {{ x }} ${y} {a b} {", " ,   {a b} {", "[{0}][{name}][{{ x }}][${y}]");
-    check_found("%s %1$s %(n)d %-5.2f %% %ld", "     ", "[%s][%1$s][%(n)d][%-5.2f][%%][%ld]");
-    check_found("%(n d %(1)z %5.z %l $x $ ${y", "%(n d %(1)z %5.z %l $x $ ${y", "");
-    check_found("%(a_b.c)s%n$lld <a b='>'>", "%n$lld ", "[%(a_b.c)s][<a b='>'>]");
-    check_found("100% sure, 5 %dogs %", "100% sure, 5 %dogs %", "");
-    /* Letters behind: of sure ones whatever they are, else a unit, but not of a percentage. */
-    check_found("%1$ss %(n)days %1$dx%2$d", "s ays x", "[%1$s][%(n)d][%1$d][%2$d]");
-    check_found("%dms, %ss, %dx%dmin", "ms, s, x min", "[%d][%s][%d][%d]");
-    check_found("5 %off 5%fat 100%-ige %discount", "5 %off 5%fat 100%-ige %discount", "");
-    check_found("a&nbsp;b &#39;&#x1F; AT&T & c; &;", "a b  AT&T & c; &;", "[&nbsp;][&#39;][&#x1F;]");
-    check_found("a\xff{0}", "a\xEF\xBF\xBD", "[{0}]");
-    check_found("{a[0]} {{x} }", " { }", "[{a[0]}][{x}]");
+static void check_found(const char *text, const char *plain, const char *expected) {
+    StrBuf got = {0}, want = {0};
+    add_found(sv(text), &got);
+    strbuf_format(&want, "%s\n%s", plain, expected);
+    assert_string_equal(strbuf_text(&got), strbuf_text(&want));
+    strbuf_free(&got);
+    strbuf_free(&want);
 }
 
-static void test_without_end(void **state) {
-    (void)state;
-    check_found("<!-- x --", "<!-- x --", "");
-    check_found("<a b=\"x>", "<a b=\"x>", "");
-    check_found("<a=b>", "<a=b>", "");
-    check_found("<a <b>", "<a ", "[<b>]");
+static void run_found(const CaseSection *section, StrView input, StrBuf *got) {
+    (void)section;
+    add_found(input, got);
 }
 
-static void test_breaks(void **state) {
+static void test_cases(void **state) {
     (void)state;
-    check_found("<p>a</p><P>b</P>", "a\fb", "|<p>||</p><P>||</P>|");
-    check_found(" <h1>a</h1>\n <p>b.\nc</p>\n", "a\fb.\nc", "| <h1>||</h1>\n <p>||</p>\n|");
-    check_found("a<br/>b<br>c <hr /> d", "a\fb\fc\fd", "|<br/>||<br>|| <hr /> |");
-    check_found("<td> <td>", "", "|<td> <td>|");
-    check_found("<pp>a</pp><p-x>b", "a b", "(<pp></pp>)[<p-x>]");
-    check_found("<!doctype html>a<!doc>", "a<!doc>", "|<!doctype html>|");
-    check_found("a\fb", "a b", "");
-    /* What no text parts from a break is in it; what is around text is not. */
-    check_found("a {0} <br>&nbsp;<!-- <p> -->b", "a\fb", "| {0} <br>&nbsp;<!-- <p> -->|");
-    check_found("<p><a><i></i>{0}</a> <b>a</b> {1}</p>", "a", "|<p><a><i></i>{0}</a> |(<b></b>)| {1}</p>|");
-    check_found("<p><b><i></i>a{0}</b></p>", "a", "|<p>|(<b>(<i></i>)[{0}]</b>)|</p>|");
-    /* A pair that reaches across is two halves; like pairs they leave nothing in the text. */
-    check_found("<b>a<br>b</b>c", "a\fbc", "(<b>|<br>|</b>)");
-    check_found("<i>x <b>a</i> <p>b</b>", "x a\fb", "(<i>[<b>]</i>)| <p>|[</b>]");
-    check_found("<a><div>a</div></a>", "a", "|<a><div>||</div></a>|");
-    /* Line ends in <pre>. */
-    check_found("<pre>a\n  b\r\n\n</pre>c\nd", "a\fb\fc\nd", "|<pre>||\n  ||\r\n\n</pre>|");
-}
-
-static void test_untranslatable(void **state) {
-    (void)state;
-    check_found("a<style>p { x: %d }</style>b", "a b", "[<style>p { x: %d }</style>]");
-    check_found("<SCRIPT a='b'>x </b></scripts><p>&amp;</Script >a", "a",
-                "[<SCRIPT a='b'>x </b></scripts><p>&amp;</Script >]");
-    check_found("<p><style></style>a<script>b<script/>c", "a b c",
-                "|<p><style></style>|[<script>][<script/>]");
-    check_found("<b translate=no>a <b>b</b></b>c", "c", "[<b translate=no>a <b>b</b></b>]");
-    check_found("a <i class='x\tnotranslate'>b <br> c</i>", "a ", "[<i class='x\tnotranslate'>b <br> c</i>]");
-    check_found("a<p x Translate = \"NO\">b</p>c", "a\fc", "|<p x Translate = \"NO\">b</p>|");
-    check_found("<i translate=no>a", "a", "[<i translate=no>]");
-    check_found("<i translate>a</i><i class=notranslated translate=yes />b", "a b",
-                "(<i translate></i>)[<i class=notranslated translate=yes />]");
-    check_found("<i x=\"translate=no\" = / class=>a</i>", "a", "(<i x=\"translate=no\" = / class=></i>)");
+    cases_run("tests/cases/markup.case", "", run_found);
 }
 
 static void repeat(StrBuf *out, const char *text, int times) {
@@ -626,13 +575,11 @@ static void test_words_of_marks(void **state) {
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),          cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_untranslatable), cmocka_unit_test(test_tags_without_end),
-        cmocka_unit_test(test_without_end),    cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_long_tags),      cmocka_unit_test(test_any_text),
-        cmocka_unit_test(test_between_breaks), cmocka_unit_test(test_places),
-        cmocka_unit_test(test_nested),         cmocka_unit_test(test_parts_of_words),
-        cmocka_unit_test(test_words_of_marks),
+        cmocka_unit_test(test_cases),          cmocka_unit_test(test_tags_without_end),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_long_tags),
+        cmocka_unit_test(test_any_text),       cmocka_unit_test(test_between_breaks),
+        cmocka_unit_test(test_places),         cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_parts_of_words), cmocka_unit_test(test_words_of_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
