@@ -59,7 +59,8 @@ const Option TRANSLATE_OPTIONS[] = {
              "the last </s> is shown, but the score counts all"},
     {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object a line: text, translation, score, normalized_score, tokens, "
-             "source_tokens, and what other options add"},
+             "source_tokens, problems if there are any (empty, repetition, length_limit), and what other "
+             "options add"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .default_text = "false",
      .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
              "phrases that must appear; constraints_met and constraints_unmet list them in the output); "

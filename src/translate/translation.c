@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "search/repetition.h"
 #include "text/whole_words.h"
 
 static void item_free(TranslationItem *item) {
@@ -150,6 +151,14 @@ static void join_alternatives(const ChunkResults *line, TranslationItem *item) {
     }
 }
 
+static void find_problems(const ChunkResults *line, int c, const Hypothesis *chunk, bool *problems) {
+    const Tokens *source = chunk_source(line, c);
+    int repeats = tokens_repeats(chunk->ids, chunk->length);
+    bool repeated = repeats > PROBLEM_REPEATS && repeats > tokens_repeats(source->ids, source->length);
+    if (repeated) problems[PROBLEM_REPETITION] = true;
+    if (!repeated && chunk->length > 0 && chunk->steps == chunk->length) problems[PROBLEM_LENGTH] = true;
+}
+
 static void join_item(const ChunkResults *line, int rank, const DecodeOptions *options,
                       TranslationItem *item) {
     const Tokenizer *tokenizer = seq2seq_target(line->model);
@@ -172,10 +181,12 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
         memcpy(item->token_scores + row, chunk->token_scores, scores * sizeof *item->token_scores);
         if (item->attention)
             join_attention(item, chunk, row, column, chunk_source(line, c)->length, c == last);
+        find_problems(line, c, chunk, item->problems);
         item->score += chunk->score;
         all_steps += chunk->steps;
         row += chunk->length;
     }
+    item->problems[PROBLEM_EMPTY] = unicode_is_blank(strbuf_view(&item->text));
     join_gap(line, line->chunks, &item->text);
     item->normalized = hypothesis_normalize(options, item->score, all_steps);
 }

@@ -25,6 +25,10 @@ typedef struct {
     int first, count;
 } AttentionRow;
 
+/* What is probably wrong with a translation; problems.h describes and names them. */
+enum { PROBLEM_EMPTY, PROBLEM_REPETITION, PROBLEM_LENGTH, PROBLEM_KINDS };
+enum { PROBLEM_REPEATS = 4 };
+
 /* One candidate. */
 typedef struct {
     StrBuf text;
@@ -38,6 +42,7 @@ typedef struct {
     ScoredToken *alternatives; /* [steps, alternatives] as in hypothesis.h; only of the best item */
     int *word;                 /* [length] number of the word that the token belongs to */
     int words;
+    bool problems[PROBLEM_KINDS];
 } TranslationItem;
 
 typedef struct {

@@ -166,3 +166,16 @@ for _ in 1 2 3; do
 done
 exec 3>&-
 wait
+
+# Translations that are probably wrong are counted, with their first lines, and marked in JSON.
+printf 'go .\n\nhi !\n' >"$TMP/three"
+expect 0 translate --max-length-factor 0 --max-length-extra 1 "$TMP/three"
+says "2 translations end at the length limit (lines 1, 3)"
+expect 0 translate --quiet --json --max-length-factor 0 --max-length-extra 1 "$TMP/three"
+[ ! -s "$TMP/err" ] || fail "--quiet: $(cat "$TMP/err")"
+[ "$(grep -c '"problems": \["length_limit"\]' "$TMP/out")" -eq 2 ] || fail "problems: $(cat "$TMP/out")"
+expect 0 translate --json "$TMP/three"
+! grep -q problems "$TMP/out" || fail "good translations have problems: $(cat "$TMP/out")"
+expect 0 translate --json --prefix 'je je je je je je ' "$TMP/three"
+says "2 translations repeat a phrase (lines 1, 3)"
+[ "$(grep -c '"problems": \["repetition"\]' "$TMP/out")" -eq 2 ] || fail "problems: $(cat "$TMP/out")"
