@@ -183,7 +183,7 @@ const Option TRAIN_OPTIONS[] = {
      .default_text = "0", .max = 2e9, .arg = "N",
      .help = "stop after N updates; 0 = no limit"},
     {.key = "train.max_minutes", TRAIN(REAL, max_minutes), .default_text = "0", .max = 1e6, .arg = "X",
-     .help = "stop after X minutes; 0 = no limit"},
+     .help = "stop after X minutes; 0 = no limit; the schedule of the learning rate does not depend on it"},
     {.key = "train.batch_size", TRAIN(INT, batch_size), .default_text = "64", .min = 1, .max = 1e7,
      .arg = "N",
      .help = "number of sentences or tokens in a batch"},

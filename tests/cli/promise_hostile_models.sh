@@ -121,7 +121,9 @@ silent inspect "$name.tsv" --languages en-fr
 silent inspect --json "$name.tsv" --languages en-fr
 silent inspect "$name"
 silent inspect --json "$name"
-silent bleu "$name.txt" -i "$name.txt" --force
+expect 1 "$attn" bleu "$name.none" -i "$name.txt"
+says "cannot open"
+! LC_ALL=C grep -q "$hostile" "$TMP/err" || fail "the message of a missing file commands the terminal"
 silent bleu "$name.txt" -i "$name.txt" "$TMP/line" --force --format text
 silent bleu "$name.txt" -i "$name.txt" "$TMP/line" --force --format json
 silent train "$name.tsv" --dump-config --set "data.valid=$name.tsv" --languages en-fr
