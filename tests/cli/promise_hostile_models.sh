@@ -62,7 +62,7 @@ expect 0 timeout 300 "$attn" translate -b 20 --model "$TMP/greedy" "$TMP/line"
 says "decode.max_length_extra = 100000 is above the limit"
 expect 0 timeout 300 "$attn" heatmap --beam-size 2 --model "$TMP/greedy" --format csv 'go .'
 ! grep -q 'decode.beam_size' "$TMP/err" || fail "the user's own beam is called the model's"
-expect 0 "$attn" translate -b 1 --no-repeat-ngram 2 --max-length-extra 300 --json --model "$TMP/greedy" "$TMP/line"
+expect 0 "$attn" translate -b 1 --no-repeat-ngram 2 --max-length-extra 300 --json -m "$TMP/greedy" "$TMP/line"
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 339 ] || fail "the user may not ask for more: $tokens"
 
