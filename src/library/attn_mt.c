@@ -265,8 +265,10 @@ static Status search(Call *call) {
 }
 
 static attn_mt_candidate candidate_of(const Call *call, int text, const TranslationItem *item) {
-    attn_mt_candidate candidate = {strbuf_text(&item->text), item->score, item->normalized, item->steps,
-                                   item->token_scores};
+    attn_mt_candidate candidate = {
+        strbuf_text(&item->text), item->score, item->normalized, item->steps, item->token_scores, 0};
+    for (int kind = 0; kind < PROBLEM_KINDS; kind++)
+        if (item->problems[kind] && !call->references) candidate.problems |= 1 << kind;
     bool impossible =
         call->references && call->translations[text].chunks == 0 && !unicode_is_blank(call->references[text]);
     if (impossible) candidate.log_p = candidate.score = -INFINITY;

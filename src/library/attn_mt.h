@@ -80,6 +80,13 @@ typedef struct {
     void *progress_context;
 } attn_mt_options;
 
+/* What is probably wrong with a translation. */
+typedef enum {
+    ATTN_MT_EMPTY = 1,      /* the source has text, the translation none */
+    ATTN_MT_REPETITION = 2, /* a phrase follows itself more than 4 times, and more often than in the source */
+    ATTN_MT_LENGTH_LIMIT = 4, /* it reached the maximal length */
+} attn_mt_problem;
+
 /* A translation. A text can be translated in chunks: the sentences of `split`, or because it is too long for
  * the model. Each chunk has a </s>. log_p and `score` count all of them, the tokens only the last one, so
  * that the sum of token_log_p can be more than log_p. */
@@ -89,6 +96,7 @@ typedef struct {
     double score;             /* log_p with length normalization, by which the search ranks */
     int tokens;               /* including the last </s>, unless the translation was cut off */
     const float *token_log_p; /* [tokens] */
+    int problems;             /* sum of attn_mt_problem; 0: none */
 } attn_mt_candidate;
 
 /* weights [rows, columns]: the attention of each unit of the translation (row) to each unit of the source.

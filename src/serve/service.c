@@ -152,6 +152,21 @@ static void write_text(const Job *job, int text, StrBuf *out) {
     json_write_string(out, sv(job_candidate(job, text, 0)->text));
 }
 
+static void write_problems(const Job *job, int text, StrBuf *out) {
+    static const char *const NAMES[] = {"empty", "repetition", "length_limit"};
+    int problems = job_candidate(job, text, 0)->problems;
+    json_open_array(out);
+    for (int i = 0; i < 3; i++)
+        if (problems >> i & 1) json_write_string(out, sv(NAMES[i]));
+    json_close_array(out);
+}
+
+static bool has_problems(const Job *job) {
+    int problems = 0;
+    for (int i = 0; i < job->count; i++) problems |= job_candidate(job, i, 0)->problems;
+    return problems != 0;
+}
+
 /* The language of the model with a confidence of 0, because nothing is detected. */
 static void write_detected(const Job *job, int text, StrBuf *out) {
     const TranslateCall *call = job->context;
@@ -179,6 +194,7 @@ static void write_answer(void *context) {
     StrBuf *out = &call->body;
     json_open_object(out);
     put_member(call, "translatedText", write_text, out);
+    if (has_problems(&call->job)) put_member(call, "problems", write_problems, out);
     if (call->job.kind.n_best > 0) put_member(call, "alternatives", write_alternatives, out);
     if (call->job.kind.attention) put_member(call, "attention", write_attention, out);
     if (call->detect) put_member(call, "detectedLanguage", write_detected, out);

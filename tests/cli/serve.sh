@@ -273,3 +273,9 @@ serve_start -m "$TMP/bare/best.safetensors" || fail "no server: $(cat "$TMP/serv
 gives "a language that is no code" 200 '[{"code": "source", ' get /languages
 gives "auto of no code" 200 '"language": "source"' post_json '{"q": "x", "source": "auto"}'
 serve_stop || fail "exit status"
+
+# A translation that is probably wrong is marked, each text of a list on its own.
+tiny_model cut --set train.epochs=20 --set decode.max_length_factor=0 --set decode.max_length_extra=1
+serve_start -m "$TMP/cut/best.safetensors" || fail "no server: $(cat "$TMP/serve.log")"
+gives "problems" 200 '"problems": [["length_limit"], []]' post_json '{"q": ["go .", ""]}'
+serve_stop || fail "exit status"

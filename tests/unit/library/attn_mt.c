@@ -77,6 +77,8 @@ static bool is_expected(const attn_mt_result *result) {
         const attn_mt_candidate *best = attn_mt_candidate_at(result, i, 0);
         const TranslationItem *item = &expected[i].items[0];
         if (!best || strcmp(best->text, strbuf_text(&item->text)) != 0) return false;
+        for (int kind = 0; kind < PROBLEM_KINDS; kind++)
+            if ((best->problems >> kind & 1) != item->problems[kind]) return false;
         if (best->log_p != item->score || best->score != item->normalized || best->tokens != item->steps)
             return false;
         size_t bytes = (size_t)item->steps * sizeof(float);
