@@ -55,10 +55,10 @@ typedef struct {
     StrView text;
     size_t at; /* bytes so far */
     /* Private. */
-    unsigned without_end;                      /* closing marks that the rest of the text does not contain */
-    int icu_depth;                             /* plurals and selects around `at` */
-    size_t icu_end[PLACEHOLDER_ICU_DEPTH];     /* where each ends */
-    int icu_braces[PLACEHOLDER_ICU_DEPTH];     /* open braces in the text of its branch */
+    unsigned without_end;                  /* closing marks that the rest of the text does not contain */
+    int icu_depth;                         /* plurals and selects around `at` */
+    size_t icu_end[PLACEHOLDER_ICU_DEPTH]; /* where each ends */
+    int icu_braces[PLACEHOLDER_ICU_DEPTH]; /* open braces in the text of its branch */
 } PlaceholderScan;
 
 /* Finds the next placeholder and moves past it; false at the end of the text. Linear time for the text. */
