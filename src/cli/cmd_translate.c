@@ -13,7 +13,6 @@
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
 #include "translate/line_window.h"
-#include "translate/markup_restore.h"
 #include "translate/mbr.h"
 #include "translate/translator.h"
 #include "translate/unknown_text.h"
@@ -143,21 +142,13 @@ static Status translate_window(Session *session) {
     const LineWindow *window = &session->window;
     Translation *results = mem_alloc((size_t)window->count, sizeof *results);
     double start = clock_seconds();
-    size_t marked = session->options.tags ? (size_t)window->count : 0;
-    Markup *markups = mem_alloc(marked, sizeof *markups);
-    StrView *plain = mem_alloc(marked, sizeof *plain);
-    if (marked) markups_take(window->lines, window->count, markups, plain);
-    translator_run(session->translator, marked ? plain : window->lines,
-                   window->constrained ? window->constraints : NULL, window->count, session->first_number,
-                   results);
+    translator_run(session->translator, window->lines, window->constrained ? window->constraints : NULL,
+                   window->count, session->first_number, results);
     log_beam(session, results);
     if (session->options.mbr)
         workers_run(session->workers, window->count, mbr_task, &(MbrJob){&session->options, results});
     for (int i = 0; i < window->count && session->style.n_best > 0; i++)
         translation_keep_different(&results[i], session->style.n_best);
-    if (marked) markups_restore(markups, window->count, session->models.items[0], results);
-    mem_free(plain);
-    mem_free(markups);
     session->seconds += clock_seconds() - start;
     Status status = write_window(session, results);
     mem_free(results);
@@ -304,7 +295,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     LineWindow *window = &session->window;
     window->json = options->json_input;
     window->split = translator->split;
-    window->tags = options->tags;
+    window->tags = translator->tags;
     window->quiet = translator->quiet;
     window->most_lines = MOST_LINES / decode->mini_batch > decode->maxi_batch
                              ? decode->mini_batch * decode->maxi_batch

@@ -8,9 +8,10 @@
 #include <strings.h>
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "text/entities.h"
 
 enum {
-    LONGEST_NAME = 64,        /* bytes, of names in braces, of entities */
+    LONGEST_NAME = 64,        /* bytes, of names in braces */
     LONGEST_EXPRESSION = 256, /* bytes: {{ x | filter }} */
     LONGEST_ICU = 4096,       /* bytes of a plural or select */
     DEEPEST_PAIR = 64,        /* with more open tags, the first ones have no partner */
@@ -68,7 +69,7 @@ size_t tag_length(StrView text, size_t at) {
     if (byte_at(text, i) == '/' || is_doctype(text, at)) i++;
     if (!is_letter(byte_at(text, i))) return 0;
     while (is_name(byte_at(text, i))) i++;
-    if (!is_blank(byte_at(text, i)) && !is_one_of(byte_at(text, i), "/>")) return 0;
+    if (!is_blank(byte_at(text, i)) && byte_at(text, i) != '>' && !starts_at(text, i, SV("/>"))) return 0;
     for (char quote = '\0'; i < text.length; i++) {
         char c = text.data[i];
         if (quote)
@@ -118,19 +119,29 @@ bool tag_is_opening(StrView tag) {
     return true;
 }
 
+/* Elements of HTML that stand inside of sentences, and whose names are no words. */
+static const char *const INLINE[] = {"abbr",   "acronym", "bdi",  "bdo",    "big",    "br",   "code",
+                                     "del",    "dfn",     "em",   "font",   "iframe", "img",  "ins",
+                                     "kbd",    "ph",      "samp", "script", "small",  "span", "strike",
+                                     "strong", "style",   "sub",  "sup",    "svg",    "tt",   "var"};
+
+bool tag_is_word(StrView tag) {
+    StrView name = tag_name(tag);
+    if (!tag_is_opening(tag) || name.length < 2) return false;
+    for (size_t i = 1; i + 1 < tag.length; i++)
+        if (!is_letter(tag.data[i]) && !is_one_of(tag.data[i], "-_ ")) return false;
+    for (size_t i = 0; i < sizeof INLINE / sizeof *INLINE; i++)
+        if (name.length == strlen(INLINE[i]) && strncasecmp(name.data, INLINE[i], name.length) == 0)
+            return false;
+    return true;
+}
+
 bool tag_same_name(StrView a, StrView b) {
     a = tag_name(a), b = tag_name(b);
     return a.length == b.length && strncasecmp(a.data, b.data, a.length) == 0;
 }
 
-static size_t scan_entity(PlaceholderScan *scan) {
-    StrView text = scan->text;
-    size_t at = scan->at, i = at + 1;
-    if (byte_at(text, i) == '#') i += is_one_of(byte_at(text, i + 1), "xX") ? 2 : 1;
-    size_t name = i;
-    while (i < at + LONGEST_NAME && (is_letter(byte_at(text, i)) || is_digit(byte_at(text, i)))) i++;
-    return i > name && byte_at(text, i) == ';' ? i + 1 - at : 0;
-}
+static size_t scan_entity(PlaceholderScan *scan) { return entity_length(scan->text, scan->at); }
 
 /* ---- printf ---- */
 
@@ -170,8 +181,8 @@ static size_t conversion_end(StrView text, size_t i) {
     return is_one_of(byte_at(text, i), "diuoxXfFeEgGcCsSpnmr@") ? i + 1 : 0;
 }
 
-/* A space is not a flag here: "100 % sure" is text. A conversion with a name or the number of an argument can
- * be followed by any text, others by a unit (%dms), but not by a word (%discount). */
+/* A space is not a flag here: "100 % sure" is text. A conversion with a name, the number of an argument or a
+ * precision can be followed by any text, others by a unit (%dms), but not by a word (%discount). */
 static size_t scan_printf(PlaceholderScan *scan) {
     StrView text = scan->text;
     size_t at = scan->at, i = at + 1, letters = 0;
@@ -187,7 +198,8 @@ static size_t scan_printf(PlaceholderScan *scan) {
         ;
     size_t end = conversion_end(text, i);
     if (end == 0) return named ? 0 : qt_length(text, at);
-    if (named || memchr(text.data + at, '$', end - at)) return end - at;
+    bool sure = memchr(text.data + at, '$', end - at) || memchr(text.data + at, '.', end - at);
+    if (named || sure) return end - at;
     if (!is_letter(text.data[end - 1])) return end - at;
     while (is_letter(byte_at(text, end + letters))) letters++;
     if (letters == 0 || (!is_percentage(text, at) && is_unit(text, end, letters))) return end - at;
@@ -232,6 +244,8 @@ static size_t scan_braces(PlaceholderScan *scan) {
     case '{':
         if (byte_at(text, at + 1) == '%')
             length = length_to(text, at, at + 2, LONGEST_EXPRESSION, SV("%}"), "{}\n");
+        else if (starts_at(text, at, SV("{{{")))
+            length = length_to(text, at, at + 3, LONGEST_EXPRESSION, SV("}}}"), "{\n");
         else if (byte_at(text, at + 1) == '{')
             length = length_to(text, at, at + 2, LONGEST_EXPRESSION, SV("}}"), "{\n");
         return length > 0 ? length : braced_name(text, at);
@@ -411,7 +425,8 @@ static size_t scan_version(PlaceholderScan *scan) {
         while (is_digit(byte_at(text, i))) i++;
         if (byte_at(text, i) == '.' && is_digit(byte_at(text, i + 1))) i++;
     }
-    if (parts < (named ? 2 : 3)) return 0;
+    bool date = !named && parts == 3 && i > at + 5 && text.data[i - 5] == '.'; /* 24.12.2024 */
+    if (parts < (named ? 2 : 3) || date) return 0;
     return skip_word(text, i) - at;
 }
 
@@ -574,7 +589,7 @@ static uint64_t *hash_nested(const PlaceholderList *list) {
     for (int i = 0; i < list->count; i++) {
         bool paired = partner[i] >= 0;
         if (paired && partner[i] < i) depth--;
-        hashes[i] = sv_hash(list->items[i].text, around[depth]);
+        hashes[i] = sv_hash(list->items[i].text, around[depth] + paired);
         if (paired && partner[i] > i) {
             around[depth + 1] = hashes[i];
             depth++;

@@ -5,8 +5,8 @@
  *   printf       %s %1$s %'d %-8.2f %(name)s %% %m of C and Python, %@ of Objective-C, %1 %L1 %n of Qt,
  *                %<PRIu64> of gettext. A unit can follow (%dms); "%fat" and "50% of" are text
  *   braces       {} {0} {name} {0:N2} {n, number} ${x} #{x} %{x} {{ x }} <%= x %> {% x %}
- *   icu          the skeleton of {n, plural, one {# file} other {# files}}: all but the texts in the branches,
- *                in parts: "{n, plural, one {", "} other {", "}}". Each branch is a text of its own
+ *   icu          the skeleton of {n, plural, one {# file} other {# files}}: all but the texts in its
+ *                branches, in parts: "{n, plural, one {", "} other {", "}}". Each branch is a text of its own
  *   number sign  # without a letter or digit beside it: the number in a branch
  *   variable     $x $HOME, not $5
  *   tag          <b> </b> <br/> <a href="x"> <!-- --> <!DOCTYPE html> <?xml ?>: a letter must follow < or </
@@ -83,6 +83,9 @@ StrView tag_name(StrView tag);
 bool tag_is_closing(StrView tag);
 /* An opening tag that may have a closing one: not <br/>, and not <br> or <img>. */
 bool tag_is_opening(StrView tag);
+/* Words in angle brackets, such as <file> in "git add <file>", unless there is a closing tag: letters,
+ * hyphens and spaces alone, and no name of an element inside of sentences. */
+bool tag_is_word(StrView tag);
 /* Do two tags have the same name, in upper or lower case? */
 bool tag_same_name(StrView a, StrView b);
 /* The length of the tag that begins at text.data[at]; 0: there is none. */

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "text/markup.h"
+#include "text/marked_text.h"
 #include "translate/sentences.h"
 
 enum { MOST_BYTES = 32 << 20 };
@@ -47,7 +47,7 @@ static Status check_one_sentence(StrView text, bool tags) {
     TextList sentences = {0};
     Markup markup = {0};
     if (tags) markup_find(text, &markup);
-    split_sentences(tags ? strbuf_view(&markup.plain) : text, false, &sentences);
+    split_sentences(tags ? strbuf_view(&markup.masked) : text, false, &sentences);
     int count = sentences.count;
     text_list_free(&sentences);
     markup_free(&markup);
@@ -104,8 +104,11 @@ Status line_window_set_prefix(LineWindow *window, const char *prefix, const char
 
 static StrView without_markup(Arena *arena, StrView text) {
     Markup markup = {0};
+    MarkedText marked = {0};
     markup_find(text, &markup);
-    StrView plain = arena_text(arena, strbuf_view(&markup.plain));
+    marked_text_make(&markup, strbuf_view(&markup.repaired), &marked);
+    StrView plain = arena_text(arena, strbuf_view(&marked.plain));
+    marked_text_free(&marked);
     markup_free(&markup);
     return plain;
 }

@@ -78,12 +78,10 @@ static void join_source(const ChunkResults *line, Translation *out) {
     }
 }
 
-/* Line ends and form feeds become spaces, even if the vocabulary contains them: a translation is one line,
- * and a form feed is a break of markup. */
-static void join_text(StrBuf *text, const Tokenizer *tokenizer, const Hypothesis *chunk,
-                      const StrList *unknown) {
+void translation_text(const Tokenizer *target, const Hypothesis *chunk, const StrList *unknown,
+                      StrBuf *text) {
     size_t before = text->length;
-    tokenizer_decode_spelled(tokenizer, chunk->ids, (size_t)chunk->length, unknown, text);
+    tokenizer_decode_spelled(target, chunk->ids, (size_t)chunk->length, unknown, text);
     for (size_t i = before; i < text->length; i++)
         if (text->data[i] == '\n' || text->data[i] == '\r' || text->data[i] == '\f') text->data[i] = ' ';
 }
@@ -107,6 +105,11 @@ static void join_gap(const ChunkResults *line, int c, StrBuf *text) {
     if (between && (gap.length == 0 || sv_equal(gap, SV(" "))))
         gap = ends_in_wide_script(strbuf_view(text)) ? SV("") : SV(" ");
     strbuf_add(text, gap);
+}
+
+static void join_output(const MarkedChunk *chunk, int rank, StrBuf *text) {
+    strbuf_add(text,
+               strbuf_view(&chunk->outputs[rank < chunk->output_count ? rank : chunk->output_count - 1]));
 }
 
 static void join_attention(TranslationItem *item, const Hypothesis *chunk, int row, int column,
@@ -165,7 +168,10 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
     for (int c = 0, row = 0, column = 0; c <= last; column += chunk_source(line, c++)->length) {
         const Hypothesis *chunk = chunk_hypothesis(line, c, rank);
         join_gap(line, c, &item->text);
-        join_text(&item->text, tokenizer, chunk, c == 0 ? line->unknown : NULL);
+        if (line->marked && line->marked[c].is_marked)
+            join_output(&line->marked[c], rank, &item->text);
+        else
+            translation_text(tokenizer, chunk, c == 0 ? line->unknown : NULL, &item->text);
         memcpy(item->ids + row, chunk->ids, (size_t)chunk->length * sizeof *item->ids);
         item->words = join_words(tokenizer, chunk->ids, chunk->length, item->words, item->word + row);
         size_t scores = (size_t)(c == last ? chunk->steps : chunk->length);

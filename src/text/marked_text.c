@@ -1,0 +1,278 @@
+/* marked_text.c - see marked_text.h. */
+#include "text/marked_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
+#include "text/entities.h"
+#include "text/whole_words.h"
+
+enum {
+    LONGEST_IN_PLACE = 64, /* bytes of a mark */
+    MOST_IN_PLACE = 32,    /* marks */
+    MOST_BYTES_IN_PLACE = 512,
+    MOST_TAGS = 64, /* adjacent ones that are looked through */
+};
+
+bool text_is_word(int c) {
+    CharClass class = unicode_class(c);
+    return (class == CHAR_LETTER || class == CHAR_DIGIT || class == CHAR_MARK) && unicode_width(c) < 2 &&
+           !text_is_unspaced(c);
+}
+
+/* ---- making ---- */
+
+typedef struct {
+    MarkedText *text;
+    bool space;        /* the plain text so far is empty or ends in white space */
+    TextMark *pending; /* a single without text after it so far */
+    size_t mark_bytes;
+} Copy;
+
+static void add_plain(Copy *copy, int c) {
+    StrBuf *plain = &copy->text->plain;
+    copy->space = unicode_is_space(c);
+    copy->text->has_letters |= unicode_class(c) == CHAR_LETTER;
+    if (copy->pending) {
+        copy->pending->space_after = copy->space;
+        if (!copy->space && !copy->pending->space_before) strbuf_add_char(plain, ' ');
+    }
+    copy->pending = NULL;
+    utf8_add(plain, c);
+}
+
+/* Text between marks, from byte `at` to `end` of the source. */
+static void copy_text(Copy *copy, size_t at, size_t end) {
+    MarkedText *text = copy->text;
+    while (at < end) {
+        size_t start = at, length;
+        int c;
+        if ((length = entity_decode(text->source, at, &c)) > 0)
+            at += length;
+        else
+            c = utf8_next(text->source, &at);
+        if (c == MARKUP_BREAK) c = ' ';
+        bool written = length > 0 || c == '<' || c == '&' || c == '"' || c == '\'' || c == '>' || c >= 0x80;
+        if (written) {
+            MEM_GROW(text->forms, text->form_capacity, (size_t)text->form_count + 1);
+            text->forms[text->form_count++] = (CharacterForm){c, {text->source.data + start, at - start}};
+        }
+        utf8_add(&text->in_place, c);
+        add_plain(copy, c);
+    }
+}
+
+/* Keep the forms of characters that the source writes as an entity somewhere, and of < and &. */
+static void choose_forms(MarkedText *text) {
+    int count = 0;
+    for (int i = 0; i < text->form_count; i++) {
+        CharacterForm form = text->forms[i];
+        bool keep = form.c == '<' || form.c == '&' || form.text.data[0] == '&';
+        for (int j = 0; j < text->form_count && !keep && text->html; j++)
+            keep = text->forms[j].c == form.c && text->forms[j].text.data[0] == '&';
+        if (keep) text->forms[count++] = form;
+    }
+    text->form_count = count;
+}
+
+static void copy_mark(Copy *copy, const Mark *mark, int first, int end) {
+    MarkedText *text = copy->text;
+    TextMark *item = &text->items[text->count++];
+    bool inside = mark->partner >= first && mark->partner < end;
+    *item = (TextMark){.text = mark->text,
+                       .kind = mark->kind,
+                       .is_tag = mark->type == PLACEHOLDER_TAG,
+                       .partner = inside ? mark->partner - first : -1,
+                       .position = text->plain.length};
+    if (mark->is_element || mark->text.length > LONGEST_IN_PLACE) text->fits_in_place = false;
+    strbuf_add(&text->in_place, mark->text);
+    copy->mark_bytes += mark->text.length;
+    if (mark->kind != MARK_SINGLE) return;
+    item->space_before = copy->space;
+    copy->space = false;
+    copy->pending = item;
+}
+
+static bool is_half(const TextMark *mark) { return mark->kind != MARK_SINGLE && mark->partner < 0; }
+
+static bool has_text(const PlaceholderList *list, StrView text) {
+    for (int i = 0; i < list->count; i++)
+        if (sv_equal(list->items[i].text, text)) return true;
+    return false;
+}
+
+/* The placeholders of an output: without the entities that are characters, and without the words in angle
+ * brackets that are none in the source. */
+static void find_placeholders(const MarkedText *source, StrView text, PlaceholderList *list) {
+    int count = 0, c;
+    placeholders_find(text, list);
+    for (int i = 0; i < list->count; i++) {
+        StrView item = list->items[i].text;
+        if (entity_decode(text, (size_t)(item.data - text.data), &c) > 0) continue;
+        if (tag_is_word(item) && !has_text(&source->placeholders, item)) continue;
+        list->items[count++] = list->items[i];
+    }
+    list->count = count;
+}
+
+/* The placeholders of the source that are marks, or in the content of marks. */
+static void find_source_placeholders(MarkedText *text) {
+    PlaceholderList *list = &text->placeholders;
+    int count = 0, m = 0;
+    placeholders_find(text->source, list);
+    for (int i = 0; i < list->count; i++) {
+        Placeholder item = list->items[i];
+        while (m < text->count && text->items[m].text.data + text->items[m].text.length <= item.text.data)
+            m++;
+        if (m == text->count || text->items[m].text.data > item.text.data) continue;
+        if (text->items[m].text.data == item.text.data) item.in_order |= is_half(&text->items[m]);
+        list->items[count++] = item;
+    }
+    list->count = count;
+}
+
+void marked_text_make(const Markup *markup, StrView source, MarkedText *text) {
+    Copy copy = {.text = text, .space = true};
+    int first = markup_first_mark(markup, source.data),
+        end = markup_first_mark(markup, source.data + source.length);
+    *text =
+        (MarkedText){.source = source, .html = markup->html, .fits_in_place = end - first <= MOST_IN_PLACE};
+    text->items = mem_alloc((size_t)(end - first), sizeof *text->items);
+    size_t at = 0;
+    for (int m = first; m < end; m++) {
+        const Mark *mark = &markup->items[m];
+        size_t start = (size_t)(mark->text.data - source.data);
+        copy_text(&copy, at, start);
+        copy_mark(&copy, mark, first, end);
+        at = start + mark->text.length;
+    }
+    copy_text(&copy, at, source.length);
+    if (copy.pending) copy.pending->space_after = true;
+    if (copy.mark_bytes > MOST_BYTES_IN_PLACE) text->fits_in_place = false;
+    choose_forms(text);
+    find_source_placeholders(text);
+}
+
+void marked_text_free(MarkedText *text) {
+    strbuf_free(&text->in_place);
+    strbuf_free(&text->plain);
+    mem_free(text->items);
+    mem_free(text->forms);
+    placeholders_free(&text->placeholders);
+    *text = (MarkedText){0};
+}
+
+/* ---- glued words ---- */
+
+static const char *end_of(StrView text) { return text.data + text.length; }
+
+/* Is there a word, or a placeholder that is no tag, directly behind item i, if tags between them are not
+ * counted? */
+static bool touches_after(StrView text, const PlaceholderList *list, int i) {
+    const char *at = end_of(list->items[i].text);
+    for (int end = i + MOST_TAGS; ++i < list->count && i < end && list->items[i].text.data == at;) {
+        if (list->items[i].kind != PLACEHOLDER_TAG) return true;
+        at = end_of(list->items[i].text);
+    }
+    size_t position = (size_t)(at - text.data);
+    return position < text.length && text_is_word(utf8_next(text, &position));
+}
+
+static bool touches_before(StrView text, const PlaceholderList *list, int i) {
+    const char *at = list->items[i].text.data;
+    for (int end = i - MOST_TAGS; --i >= 0 && i > end && end_of(list->items[i].text) == at;) {
+        if (list->items[i].kind != PLACEHOLDER_TAG) return true;
+        at = list->items[i].text.data;
+    }
+    size_t position = (size_t)(at - text.data);
+    if (position == 0) return false;
+    position = utf8_before(text, position);
+    return text_is_word(utf8_next(text, &position));
+}
+
+static int compare_hashes(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Hashes of what touches what, sorted; release with mem_free. Tags touch words if there are words on both
+ * sides. */
+static uint64_t *find_touching(StrView text, const PlaceholderList *list, int *count) {
+    enum { BEFORE, AFTER, BOTH };
+    uint64_t *touching = mem_alloc(2 * (size_t)list->count, sizeof *touching);
+    *count = 0;
+    for (int i = 0; i < list->count; i++) {
+        StrView item = list->items[i].text;
+        bool before = touches_before(text, list, i), after = touches_after(text, list, i);
+        if (list->items[i].kind == PLACEHOLDER_TAG) {
+            if (before && after) touching[(*count)++] = sv_hash(item, BOTH);
+            continue;
+        }
+        if (before) touching[(*count)++] = sv_hash(item, BEFORE);
+        if (after) touching[(*count)++] = sv_hash(item, AFTER);
+    }
+    if (*count > 1) qsort(touching, (size_t)*count, sizeof *touching, compare_hashes);
+    return touching;
+}
+
+static bool glues(const MarkedText *source, StrView output, const PlaceholderList *list) {
+    int allowed, found;
+    uint64_t *a = find_touching(source->source, &source->placeholders, &allowed);
+    uint64_t *b = find_touching(output, list, &found);
+    bool glued = false;
+    for (int i = 0; i < found && !glued; i++)
+        glued = allowed == 0 || !bsearch(&b[i], a, (size_t)allowed, sizeof *a, compare_hashes);
+    mem_free(a);
+    mem_free(b);
+    return glued;
+}
+
+bool marked_text_agrees(const MarkedText *text, StrView output) {
+    PlaceholderList list = {0};
+    find_placeholders(text, output, &list);
+    bool agrees = placeholders_agree(&text->placeholders, &list) && !glues(text, output, &list);
+    placeholders_free(&list);
+    return agrees;
+}
+
+/* ---- output ---- */
+
+/* The form of the next occurrence of a character, or nothing if the source does not have it. */
+static StrView next_form(TextWriter *writer, int c) {
+    const MarkedText *text = writer->text;
+    StrView form = SV("");
+    if (!writer->used) writer->used = mem_alloc((size_t)text->form_count, sizeof *writer->used);
+    for (int i = 0; i < text->form_count; i++) {
+        if (text->forms[i].c != c) continue;
+        form = text->forms[i].text;
+        if (writer->used[i]) continue;
+        writer->used[i] = true;
+        break;
+    }
+    return form;
+}
+
+void text_writer_add(TextWriter *writer, StrView translation, StrBuf *out) {
+    const MarkedText *text = writer->text;
+    for (size_t at = 0, start = 0; at < translation.length; start = at) {
+        int c = utf8_next(translation, &at);
+        StrView form = text->form_count > 0 ? next_form(writer, c) : SV("");
+        if (form.length == 0 && text->html && c == '<') form = SV("&lt;");
+        if (form.length == 0 && text->html && c == '&') form = SV("&amp;");
+        strbuf_add(out, form.length > 0 ? form : (StrView){translation.data + start, at - start});
+    }
+}
+
+void marked_text_write(const MarkedText *text, StrView translation, StrBuf *out) {
+    TextWriter writer = {.text = text};
+    PlaceholderScan scan = {.text = translation};
+    const char *from = translation.data;
+    for (Placeholder found; placeholder_next(&scan, &found); from = end_of(found.text)) {
+        text_writer_add(&writer, (StrView){from, (size_t)(found.text.data - from)}, out);
+        strbuf_add(out, found.text);
+    }
+    text_writer_add(&writer, (StrView){from, (size_t)(end_of(translation) - from)}, out);
+    mem_free(writer.used);
+}
