@@ -137,8 +137,10 @@ void marked_text_make(const Markup *markup, StrView source, MarkedText *text) {
     Copy copy = {.text = text, .space = true};
     int first = markup_first_mark(markup, source.data),
         end = markup_first_mark(markup, source.data + source.length);
-    *text =
-        (MarkedText){.source = source, .html = markup->html, .fits_in_place = end - first <= MOST_IN_PLACE};
+    *text = (MarkedText){.icu = markup->icu,
+                         .source = source,
+                         .html = markup->html,
+                         .fits_in_place = end - first <= MOST_IN_PLACE};
     text->items = mem_alloc((size_t)(end - first), sizeof *text->items);
     size_t at = 0;
     for (int m = first; m < end; m++) {
@@ -173,7 +175,7 @@ static const char *end_of(StrView text) { return text.data + text.length; }
 static bool touches_after(StrView text, const PlaceholderList *list, int i) {
     const char *at = end_of(list->items[i].text);
     for (int end = i + MOST_TAGS; ++i < list->count && i < end && list->items[i].text.data == at;) {
-        if (list->items[i].kind != PLACEHOLDER_TAG) return true;
+        if (list->items[i].kind != PLACEHOLDER_TAG) return list->items[i].kind != PLACEHOLDER_ICU;
         at = end_of(list->items[i].text);
     }
     size_t position = (size_t)(at - text.data);
@@ -183,7 +185,7 @@ static bool touches_after(StrView text, const PlaceholderList *list, int i) {
 static bool touches_before(StrView text, const PlaceholderList *list, int i) {
     const char *at = list->items[i].text.data;
     for (int end = i - MOST_TAGS; --i >= 0 && i > end && end_of(list->items[i].text) == at;) {
-        if (list->items[i].kind != PLACEHOLDER_TAG) return true;
+        if (list->items[i].kind != PLACEHOLDER_TAG) return list->items[i].kind != PLACEHOLDER_ICU;
         at = list->items[i].text.data;
     }
     size_t position = (size_t)(at - text.data);
@@ -197,39 +199,102 @@ static int compare_hashes(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Hashes of what touches what, sorted; release with mem_free. Tags touch words if there are words on both
- * sides. */
-static uint64_t *find_touching(StrView text, const PlaceholderList *list, int *count) {
-    enum { BEFORE, AFTER, BOTH };
-    uint64_t *touching = mem_alloc(2 * (size_t)list->count, sizeof *touching);
-    *count = 0;
+typedef enum { TOUCHES_BEFORE, TOUCHES_AFTER, TOUCHES_BOTH } Touch;
+
+typedef struct {
+    uint64_t *hashes; /* [count] sorted */
+    int count;
+} TouchSet;
+
+/* What touches what. Tags touch words if there are words on both sides. */
+static TouchSet find_touching(StrView text, const PlaceholderList *list) {
+    TouchSet set = {.hashes = mem_alloc(2 * (size_t)list->count, sizeof *set.hashes)};
     for (int i = 0; i < list->count; i++) {
         StrView item = list->items[i].text;
         bool before = touches_before(text, list, i), after = touches_after(text, list, i);
-        if (list->items[i].kind == PLACEHOLDER_TAG) {
-            if (before && after) touching[(*count)++] = sv_hash(item, BOTH);
-            continue;
-        }
-        if (before) touching[(*count)++] = sv_hash(item, BEFORE);
-        if (after) touching[(*count)++] = sv_hash(item, AFTER);
+        bool tag = list->items[i].kind == PLACEHOLDER_TAG;
+        if (tag && before && after) set.hashes[set.count++] = sv_hash(item, TOUCHES_BOTH);
+        if (!tag && before) set.hashes[set.count++] = sv_hash(item, TOUCHES_BEFORE);
+        if (!tag && after) set.hashes[set.count++] = sv_hash(item, TOUCHES_AFTER);
     }
-    if (*count > 1) qsort(touching, (size_t)*count, sizeof *touching, compare_hashes);
-    return touching;
+    if (set.count > 1) qsort(set.hashes, (size_t)set.count, sizeof *set.hashes, compare_hashes);
+    return set;
+}
+
+static bool may_touch(const TouchSet *set, StrView item, Touch touch) {
+    uint64_t hash = sv_hash(item, touch);
+    return set->count > 0 &&
+           bsearch(&hash, set->hashes, (size_t)set->count, sizeof *set->hashes, compare_hashes);
 }
 
 static bool glues(const MarkedText *source, StrView output, const PlaceholderList *list) {
-    int allowed, found;
-    uint64_t *a = find_touching(source->source, &source->placeholders, &allowed);
-    uint64_t *b = find_touching(output, list, &found);
+    TouchSet allowed = find_touching(source->source, &source->placeholders),
+             found = find_touching(output, list);
     bool glued = false;
-    for (int i = 0; i < found && !glued; i++)
-        glued = allowed == 0 || !bsearch(&b[i], a, (size_t)allowed, sizeof *a, compare_hashes);
-    mem_free(a);
-    mem_free(b);
+    for (int i = 0; i < found.count && !glued; i++)
+        glued = allowed.count == 0 || !bsearch(&found.hashes[i], allowed.hashes, (size_t)allowed.count,
+                                               sizeof *allowed.hashes, compare_hashes);
+    mem_free(allowed.hashes);
+    mem_free(found.hashes);
     return glued;
 }
 
+void markup_unglue(const Markup *markup, StrBuf *output) {
+    PlaceholderList source = {0}, list = {0};
+    StrView text = strbuf_view(output);
+    placeholders_find(strbuf_view(&markup->repaired), &source);
+    placeholders_find(text, &list);
+    TouchSet allowed = find_touching(strbuf_view(&markup->repaired), &source);
+    StrBuf out = {0};
+    size_t at = 0;
+    for (int i = 0; i < list.count; i++) {
+        StrView item = list.items[i].text;
+        int c;
+        size_t start = (size_t)(item.data - text.data);
+        if (list.items[i].kind == PLACEHOLDER_TAG || entity_decode(text, start, &c) > 0) continue;
+        bool before = touches_before(text, &list, i) && !may_touch(&allowed, item, TOUCHES_BEFORE);
+        bool after = touches_after(text, &list, i) && !may_touch(&allowed, item, TOUCHES_AFTER);
+        if (!before && !after) continue;
+        strbuf_add(&out, (StrView){text.data + at, start - at});
+        if (before) strbuf_add_char(&out, ' ');
+        strbuf_add(&out, item);
+        at = start + item.length;
+        if (after) strbuf_add_char(&out, ' ');
+    }
+    if (at > 0) {
+        strbuf_add(&out, (StrView){text.data + at, text.length - at});
+        strbuf_free(output);
+        *output = out;
+    }
+    mem_free(allowed.hashes);
+    placeholders_free(&source);
+    placeholders_free(&list);
+}
+
+/* The braces of a text that are in no placeholder. */
+static void find_braces(StrView text, StrBuf *braces) {
+    PlaceholderScan scan = {.text = text};
+    Placeholder found;
+    for (const char *from = text.data, *end = end_of(text); from < end;) {
+        bool more = placeholder_next(&scan, &found);
+        for (; from < (more ? found.text.data : end); from++)
+            if (*from == '{' || *from == '}') strbuf_add_char(braces, *from);
+        if (more) from = end_of(found.text);
+    }
+}
+
+static bool same_braces(StrView a, StrView b) {
+    StrBuf braces[2] = {0};
+    find_braces(a, &braces[0]);
+    find_braces(b, &braces[1]);
+    bool same = sv_equal(strbuf_view(&braces[0]), strbuf_view(&braces[1]));
+    strbuf_free(&braces[0]);
+    strbuf_free(&braces[1]);
+    return same;
+}
+
 bool marked_text_agrees(const MarkedText *text, StrView output) {
+    if (text->icu && !same_braces(text->source, output)) return false;
     PlaceholderList list = {0};
     find_placeholders(text, output, &list);
     bool agrees = placeholders_agree(&text->placeholders, &list) && !glues(text, output, &list);

@@ -10,7 +10,7 @@
  *          HTML are escaped
  * Agrees   an output agrees if it has the source's placeholders (placeholders.h; tags whose partner is in
  *          another chunk keep their order), and none that it glues to a word or to another one, unless
- *          the source does so
+ *          the source does so; and in branches of ICU's plurals and selects no new braces
  *
  * Owner    views are into `markup`, which must outlive the MarkedText
  */
@@ -41,7 +41,7 @@ typedef struct {
     int count;
     bool has_letters;     /* apart from its marks: there is something to translate */
     bool fits_in_place;   /* no mark is an element with content or very long, and there are not very many */
-    bool html;            /* as in Markup */
+    bool html, icu;       /* as in Markup */
     CharacterForm *forms; /* [form_count] in the order of the text */
     int form_count;
     PlaceholderList placeholders;
@@ -63,6 +63,9 @@ typedef struct {
 
 /* Appends characters of the translation; marks are added as they are. */
 void text_writer_add(TextWriter *writer, StrView translation, StrBuf *out);
+
+/* Separates by spaces what joined chunks have glued to placeholders: in an output of the whole text. */
+void markup_unglue(const Markup *markup, StrBuf *output);
 
 /* Is this a character of words with spaces between them? */
 bool text_is_word(int c);

@@ -145,6 +145,7 @@ static void scan_marks(Scan *scan) {
     for (Placeholder found; placeholder_next(&scan->scan, &found);) {
         size_t start = (size_t)(found.text.data - text.data);
         bool tag = found.kind == PLACEHOLDER_TAG, character = entity_decode(text, start, &c) > 0;
+        scan->markup->icu |= found.kind == PLACEHOLDER_ICU;
         scan->markup->html |= character || (tag && !tag_is_opening(found.text));
         if (character) continue;
         add_line_ends(scan, end, start);
@@ -203,7 +204,7 @@ static void join_untranslatable(Markup *markup) {
             m = mark.partner;
             mark.text.length = (size_t)(mark_end(&markup->items[m]) - mark.text.data);
             mark.kind = MARK_SINGLE;
-            mark.is_element = true;
+            mark.is_element = mark.is_visible = true;
         }
         if (mark.partner < 0 && !mark.block && !mark.is_element && tag_is_word(mark.text)) continue;
         if (mark.partner < 0) mark.kind = MARK_SINGLE;
@@ -312,7 +313,7 @@ static void mask_mark(Markup *markup, Mark *mark) {
     mark->position = masked->length;
     if (mark->kind == MARK_BREAK) {
         add_run(markup, mark->text.data, mark->text.length, SV("\f"));
-    } else if (mark->type != PLACEHOLDER_TAG) {
+    } else if (mark->type != PLACEHOLDER_TAG || mark->is_visible) {
         add_run(markup, mark->text.data, mark->text.length, SV(MASK));
     } else if (mark->kind == MARK_SINGLE && end < last && !is_blank(*end)) {
         bool blank = masked->length == 0 || is_blank(masked->data[masked->length - 1]);

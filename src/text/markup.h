@@ -13,7 +13,7 @@
  *     mark, with its content.
  *
  * The masked text is for rules that cut texts into sentences and chunks: its breaks are MARKUP_BREAK, a
- * placeholder is a word, tags are nothing, or a space between texts that a single tag separates, and entities
+ * placeholder or untranslatable text is a word, tags are nothing, or a space between texts that a single tag separates, and entities
  * are characters. markup_source maps parts of it back.
  *
  * Owner   marks are views into `repaired`, a copy of the text in valid UTF-8; markup_free releases everything
@@ -33,6 +33,7 @@ typedef struct {
     MarkKind kind;
     PlaceholderKind type;
     bool is_element; /* with its content, which must not be translated */
+    bool is_visible; /* an element whose content is text */
     bool block;      /* tag of a block, line end in <pre>, part of ICU's skeleton */
     int partner;     /* index of the other tag of a pair without a break in it, else -1 */
     size_t position; /* in the masked text */
@@ -50,6 +51,7 @@ typedef struct {
     Mark *items; /* [count] in the order of the text */
     int count;
     bool html; /* it has entities, closing or empty tags: new < and & are escaped */
+    bool icu;  /* it has plurals or selects: their branches contain no other braces */
     MarkupRun *runs;
     int run_count;
     size_t capacity, run_capacity;

@@ -334,8 +334,7 @@ static size_t scan_icu(PlaceholderScan *scan) {
 
 static size_t scan_number_sign(PlaceholderScan *scan) {
     char before = byte_before(scan->text, scan->at), after = byte_at(scan->text, scan->at + 1);
-    bool joined = is_word(before) || is_word(after) || is_above_ascii(before) || is_above_ascii(after);
-    return joined || is_one_of(before, "#&/") || is_one_of(after, "#!{") ? 0 : 1;
+    return is_word(before) || is_word(after) || is_one_of(before, "#&/") || is_one_of(after, "#!{") ? 0 : 1;
 }
 
 /* ---- names and addresses ---- */
@@ -400,7 +399,8 @@ static size_t scan_path(PlaceholderScan *scan) {
     StrView text = scan->text;
     size_t at = scan->at, i = at, names = 0, letters = 0;
     char before = byte_before(text, at), slash = '/';
-    if (before && !is_blank(before) && !is_above_ascii(before) && !is_one_of(before, "\"'`([<=:,|")) return 0;
+    if (before && !is_blank(before) && !is_above_ascii(before) && !is_one_of(before, "\"'`([{}<>=:,|"))
+        return 0;
     if (is_letter(text.data[at]) && byte_at(text, at + 1) == ':' && byte_at(text, at + 2) == '\\')
         i = at + 2, slash = '\\', names = 1;
     else
@@ -419,7 +419,7 @@ static size_t scan_version(PlaceholderScan *scan) {
     StrView text = scan->text;
     size_t at = scan->at, i = at, parts = 0;
     char before = byte_before(text, at);
-    if (is_word(before) || is_above_ascii(before) || is_one_of(before, ".,-")) return 0;
+    if (is_word(before) || is_one_of(before, ".,-")) return 0;
     bool named = is_one_of(text.data[at], "vV");
     for (i += named; is_digit(byte_at(text, i)); parts++) {
         while (is_digit(byte_at(text, i))) i++;
@@ -579,21 +579,37 @@ static void sort_hashes(uint64_t *hashes, int count) {
     if (count > 1) qsort(hashes, (size_t)count, sizeof *hashes, compare_hashes);
 }
 
-/* Sorted hashes of all placeholders, each with the pairs of tags around it; release with mem_free. */
-static uint64_t *hash_nested(const PlaceholderList *list) {
-    size_t count = (size_t)list->count;
-    uint64_t *hashes = mem_alloc(count, sizeof *hashes), *around = mem_alloc(count + 1, sizeof *around);
-    int *partner = mem_alloc(count, sizeof *partner), depth = 0;
+/* Sorted hashes of the tags that must keep their order; returns their number. */
+static int list_ordered_tags(const PlaceholderList *list, uint64_t *hashes) {
+    int count = 0;
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].kind == PLACEHOLDER_TAG && list->items[i].in_order)
+            hashes[count++] = sv_hash(list->items[i].text, 0);
+    sort_hashes(hashes, count);
+    return count;
+}
+
+static bool has_hash(const uint64_t *sorted, int count, uint64_t hash) {
+    return count > 0 && bsearch(&hash, sorted, (size_t)count, sizeof *sorted, compare_hashes);
+}
+
+/* Sorted hashes of all placeholders, each with the tags around it; release with mem_free. A tag without partner
+ * that is among `ordered` [count] encloses all that follows, or all before it. */
+static uint64_t *hash_nested(const PlaceholderList *list, const uint64_t *ordered, int count) {
+    size_t size = (size_t)list->count;
+    uint64_t *hashes = mem_alloc(size, sizeof *hashes), *around = mem_alloc(size + 1, sizeof *around);
+    int *partner = mem_alloc(size, sizeof *partner), depth = 0;
     find_partners(list, partner);
     around[0] = 1;
     for (int i = 0; i < list->count; i++) {
-        bool paired = partner[i] >= 0;
-        if (paired && partner[i] < i) depth--;
-        hashes[i] = sv_hash(list->items[i].text, around[depth] + paired);
-        if (paired && partner[i] > i) {
-            around[depth + 1] = hashes[i];
-            depth++;
-        }
+        StrView text = list->items[i].text;
+        bool paired = partner[i] >= 0, opens = paired && partner[i] > i;
+        bool half = !paired && has_hash(ordered, count, sv_hash(text, 0));
+        if (paired && !opens) depth--;
+        hashes[i] = sv_hash(text, around[depth] + paired);
+        if (!opens && !half) continue;
+        around[depth + opens] = hashes[i]; /* a half: of all that follows, as it is in no pair */
+        depth += opens;
     }
     sort_hashes(hashes, list->count);
     mem_free(partner);
@@ -601,46 +617,49 @@ static uint64_t *hash_nested(const PlaceholderList *list) {
     return hashes;
 }
 
-static uint64_t hash_of(const Placeholder *placeholder) {
-    return sv_hash(placeholder->text, (uint64_t)placeholder->kind);
-}
-
-/* Are those of `target` that are in `order` [count], the source's in their order, in this order there? */
-static bool has_order(const PlaceholderList *target, PlaceholderKind kind, const uint64_t *order, int count) {
-    uint64_t *sorted = mem_alloc((size_t)count, sizeof *sorted);
-    memcpy(sorted, order, (size_t)count * sizeof *sorted);
-    sort_hashes(sorted, count);
-    bool same = true;
-    int next = 0;
-    for (int i = 0; i < target->count && same; i++) {
-        if (target->items[i].kind != kind) continue;
-        uint64_t hash = hash_of(&target->items[i]);
-        if (bsearch(&hash, sorted, (size_t)count, sizeof *sorted, compare_hashes))
-            same = next < count && order[next++] == hash;
+/* Hashes of the placeholders of a kind whose texts are in `sorted` [count], in the order of the text; returns
+ * their number. */
+static int list_order(const PlaceholderList *list, PlaceholderKind kind, const uint64_t *sorted, int count,
+                      uint64_t *order) {
+    int found = 0;
+    for (int i = 0; i < list->count; i++) {
+        uint64_t hash = sv_hash(list->items[i].text, 0);
+        if (list->items[i].kind == kind && has_hash(sorted, count, hash)) order[found++] = hash;
     }
-    mem_free(sorted);
-    return same && next == count;
+    return found;
 }
 
+/* The lists have the same number of placeholders. */
 static bool same_order(const PlaceholderList *source, const PlaceholderList *target) {
-    uint64_t *order = mem_alloc((size_t)source->count, sizeof *order);
+    size_t size = (size_t)source->count;
+    uint64_t *sorted = mem_alloc(size, sizeof *sorted), *a = mem_alloc(size, sizeof *a),
+             *b = mem_alloc(size, sizeof *b);
     bool same = true;
     for (PlaceholderKind kind = 0; kind < PLACEHOLDER_KINDS && same; kind++) {
         int count = 0;
         for (int i = 0; i < source->count; i++)
             if (source->items[i].kind == kind && source->items[i].in_order)
-                order[count++] = hash_of(&source->items[i]);
-        if (count > 1) same = has_order(target, kind, order, count);
+                sorted[count++] = sv_hash(source->items[i].text, 0);
+        if (count == 0) continue;
+        sort_hashes(sorted, count);
+        int found = list_order(source, kind, sorted, count, a);
+        same = list_order(target, kind, sorted, count, b) == found &&
+               memcmp(a, b, (size_t)found * sizeof *a) == 0;
     }
-    mem_free(order);
+    mem_free(sorted);
+    mem_free(a);
+    mem_free(b);
     return same;
 }
 
 bool placeholders_agree(const PlaceholderList *source, const PlaceholderList *target) {
     if (source->count != target->count) return false;
     if (source->count == 0) return true;
-    uint64_t *a = hash_nested(source), *b = hash_nested(target);
+    uint64_t *ordered = mem_alloc((size_t)source->count, sizeof *ordered);
+    int count = list_ordered_tags(source, ordered);
+    uint64_t *a = hash_nested(source, ordered, count), *b = hash_nested(target, ordered, count);
     bool same = memcmp(a, b, (size_t)source->count * sizeof *a) == 0;
+    mem_free(ordered);
     mem_free(a);
     mem_free(b);
     return same && same_order(source, target);

@@ -190,7 +190,7 @@ static bool is_pair(const Placement *p, int m) {
     return p->marked->items[m].kind == MARK_OPEN && p->marked->items[m].partner >= 0;
 }
 
-/* One tag of a pair with a break inside. */
+/* A tag whose partner is in another chunk. */
 static bool is_half(const Placement *p, int m) {
     MarkKind kind = p->marked->items[m].kind;
     return (kind == MARK_OPEN || kind == MARK_CLOSE) && p->marked->items[m].partner < 0;
@@ -234,7 +234,7 @@ static int cut_units(const Placement *p, const Range *range, int token) {
     return cut;
 }
 
-/* Single marks, halves (which keep their order), and pairs without units. */
+/* Single marks, and pairs without units. */
 static void place_points(Placement *p, const Range *range) {
     for (int s = range->source; s <= range->source_end; s++) p->after[s] = -1;
     for (int k = range->from; k <= range->to; k++) p->inside[k] = -1;
@@ -245,19 +245,15 @@ static void place_points(Placement *p, const Range *range) {
         p->after[s] = last = p->after[s] >= 0 ? p->after[s] : last;
     for (int m = range->first; m < range->end; m = next_mark(p, m))
         for (int k = p->slot[m].from + 1; p->slot[m].count > 0 && k < p->slot[m].to; k++) p->inside[k] = m;
-    int half = range->from; /* position of the last half */
     for (int m = range->first; m < range->end; m = next_mark(p, m)) {
         if (p->slot[m].count > 0) continue;
         int token = p->token[m], at = range->from;
         if (token > range->source && token >= range->source_end)
             at = range->to;
-        else if (is_half(p, m))
-            at = cut_units(p, range, token);
         else if (token > range->source && p->after[token - 1] >= 0)
             at = p->after[token - 1];
         int around = p->inside[at];
         if (around >= 0) at = around > m ? p->slot[around].from : p->slot[around].to;
-        if (is_half(p, m)) half = at = at > half ? at : half;
         p->slot[m].from = p->slot[m].to = at;
     }
 }
@@ -314,6 +310,26 @@ static void belong_in_order(Placement *p, const int *source_unit) {
     }
 }
 
+/* Tags whose partner is in another chunk divide marks, tokens and units into ranges. */
+static void place_marks(Placement *p) {
+    Range range = {0, p->marked->count, 0, p->translation->source_length, 0, p->units};
+    for (int m = 0; m < p->marked->count; m = next_mark(p, m)) {
+        if (!is_half(p, m)) continue;
+        Range before = range;
+        before.end = m;
+        before.source_end = p->token[m];
+        before.to = p->token[m] == 0                  ? range.from
+                    : p->token[m] >= range.source_end ? range.to
+                                                      : cut_units(p, &range, p->token[m]);
+        place_range(p, before);
+        p->order[p->order_count++] = m;
+        range.first = m + 1;
+        range.source = before.source_end;
+        range.from = before.to;
+    }
+    place_range(p, range);
+}
+
 void markup_place(const MarkedText *marked, const Translation *translation, int rank, bool in_order,
                   Tokenizer *source, const Tokenizer *target, MarkupOrder *out) {
     const TranslationItem *item = &translation->items[rank];
@@ -336,7 +352,7 @@ void markup_place(const MarkedText *marked, const Translation *translation, int 
     else if (S > 0)
         find_belongs(&p, target_unit, source_unit);
     find_tokens(&p, source, source_unit);
-    place_range(&p, (Range){0, marked->count, 0, (int)S, 0, p.units});
+    place_marks(&p);
     *out = (MarkupOrder){p.text, p.order, p.order_count};
     mem_free(source_unit);
     mem_free(target_unit);

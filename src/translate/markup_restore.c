@@ -140,6 +140,8 @@ static bool restore(const MarkedText *marked, const Translation *translation, in
     strbuf_add(&r.text, strbuf_view(&translation->items[rank].text));
     markup_place(marked, translation, rank, way != BY_ATTENTION, source, target, &r.order);
     bool blanked = blank_placeholders(&r.text);
+    for (size_t i = 0; i < r.text.length && marked->icu; i++)
+        if (r.text.data[i] == '{' || r.text.data[i] == '}') r.text.data[i] = ' ';
     write_order(&r);
     if (blanked) join_spaces(&r.out);
     bool agrees = marked_text_agrees(marked, strbuf_view(&r.out));

@@ -128,8 +128,9 @@ static void test_untranslatable(void **state) {
                 "[<SCRIPT a='b'>x </b></scripts><p>&amp;</Script >]");
     check_found("<p><style></style>a<script>b<script/>c", "a b c",
                 "|<p><style></style>|[<script>][<script/>]");
-    check_found("<b translate=no>a <b>b</b></b>c", "c", "[<b translate=no>a <b>b</b></b>]");
-    check_found("a <i class='x\tnotranslate'>b <br> c</i>", "a ", "[<i class='x\tnotranslate'>b <br> c</i>]");
+    check_found("<b translate=no>a <b>b</b></b>c", "Xc", "[<b translate=no>a <b>b</b></b>]");
+    check_found("a <i class='x\tnotranslate'>b <br> c</i>", "a X",
+                "[<i class='x\tnotranslate'>b <br> c</i>]");
     check_found("a<p x Translate = \"NO\">b</p>c", "a\fc", "|<p x Translate = \"NO\">b</p>|");
     check_found("<i translate=no>a", "a", "[<i translate=no>]");
     check_found("<i translate>a</i><i class=notranslated translate=yes />b", "a b",
