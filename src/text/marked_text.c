@@ -239,26 +239,48 @@ static bool glues(const MarkedText *source, StrView output, const PlaceholderLis
     return glued;
 }
 
-void markup_unglue(const Markup *markup, StrBuf *output) {
+/* Spaces before and after item i that keep it from what it must not touch. */
+static void find_spaces(StrView text, const PlaceholderList *list, int i, const TouchSet *allowed,
+                        bool *before, bool *after) {
+    StrView item = list->items[i].text;
+    *before = touches_before(text, list, i);
+    *after = touches_after(text, list, i);
+    if (list->items[i].kind != PLACEHOLDER_TAG) {
+        *before = *before && !may_touch(allowed, item, TOUCHES_BEFORE);
+        *after = *after && !may_touch(allowed, item, TOUCHES_AFTER);
+        return;
+    }
+    bool glued = *before && *after && !may_touch(allowed, item, TOUCHES_BOTH) && !tag_is_block(item);
+    *after = glued && tag_is_closing(item);
+    *before = glued && !*after;
+}
+
+/* Separates by spaces what joined chunks have glued to placeholders. */
+static void unglue(const Markup *markup, StrBuf *output) {
     PlaceholderList source = {0}, list = {0};
     StrView text = strbuf_view(output);
     placeholders_find(strbuf_view(&markup->repaired), &source);
     placeholders_find(text, &list);
     TouchSet allowed = find_touching(strbuf_view(&markup->repaired), &source);
     StrBuf out = {0};
-    size_t at = 0;
+    size_t at = 0, apart = 0; /* apart: end of the tags that a space already keeps apart */
     for (int i = 0; i < list.count; i++) {
         StrView item = list.items[i].text;
+        bool before, after, tag = list.items[i].kind == PLACEHOLDER_TAG;
         int c;
-        size_t start = (size_t)(item.data - text.data);
-        if (list.items[i].kind == PLACEHOLDER_TAG || entity_decode(text, start, &c) > 0) continue;
-        bool before = touches_before(text, &list, i) && !may_touch(&allowed, item, TOUCHES_BEFORE);
-        bool after = touches_after(text, &list, i) && !may_touch(&allowed, item, TOUCHES_AFTER);
+        size_t start = (size_t)(item.data - text.data), end = start + item.length;
+        if (entity_decode(text, start, &c) > 0) continue;
+        find_spaces(text, &list, i, &allowed, &before, &after);
+        if (tag && apart > 0 && apart == start) {
+            apart = end;
+            continue;
+        }
         if (!before && !after) continue;
+        if (tag) apart = end;
         strbuf_add(&out, (StrView){text.data + at, start - at});
         if (before) strbuf_add_char(&out, ' ');
         strbuf_add(&out, item);
-        at = start + item.length;
+        at = end;
         if (after) strbuf_add_char(&out, ' ');
     }
     if (at > 0) {
@@ -269,6 +291,35 @@ void markup_unglue(const Markup *markup, StrBuf *output) {
     mem_free(allowed.hashes);
     placeholders_free(&source);
     placeholders_free(&list);
+}
+
+static uint64_t *hash_placeholders(StrView text, int *count) {
+    PlaceholderList list = {0};
+    placeholders_find(text, &list);
+    uint64_t *hashes = mem_alloc((size_t)list.count, sizeof *hashes);
+    *count = 0;
+    for (int i = 0, c; i < list.count; i++) {
+        StrView item = list.items[i].text;
+        bool is_text = entity_decode(text, (size_t)(item.data - text.data), &c) > 0 || tag_is_word(item);
+        if (!is_text) hashes[(*count)++] = sv_hash(item, 0);
+    }
+    if (*count > 1) qsort(hashes, (size_t)*count, sizeof *hashes, compare_hashes);
+    placeholders_free(&list);
+    return hashes;
+}
+
+void markup_finish(const Markup *markup, StrBuf *output) {
+    int count, found;
+    unglue(markup, output);
+    uint64_t *source = hash_placeholders(strbuf_view(&markup->repaired), &count);
+    uint64_t *target = hash_placeholders(strbuf_view(output), &found);
+    bool same = count == found && (count == 0 || memcmp(source, target, (size_t)count * sizeof *source) == 0);
+    if (!same) {
+        strbuf_clear(output);
+        strbuf_add(output, strbuf_view(&markup->repaired));
+    }
+    mem_free(source);
+    mem_free(target);
 }
 
 /* The braces of a text that are in no placeholder. */

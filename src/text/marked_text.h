@@ -64,8 +64,9 @@ typedef struct {
 /* Appends characters of the translation; marks are added as they are. */
 void text_writer_add(TextWriter *writer, StrView translation, StrBuf *out);
 
-/* Separates by spaces what joined chunks have glued to placeholders: in an output of the whole text. */
-void markup_unglue(const Markup *markup, StrBuf *output);
+/* The output of the whole text, joined from its chunks: separates by spaces what joints have glued to
+ * placeholders. If texts of two chunks make a new placeholder, the output is the source. */
+void markup_finish(const Markup *markup, StrBuf *output);
 
 /* Is this a character of words with spaces between them? */
 bool text_is_word(int c);

@@ -45,11 +45,10 @@ static int find_name(StrView name, const char *const *names, size_t count) {
 
 /* ---- tags ---- */
 
-static bool is_block(const Placeholder *found) {
+bool tag_is_block(StrView tag) {
     StrView doctype = SV("<!doctype");
-    if (found->kind == PLACEHOLDER_ICU || FIND_NAME(tag_name(found->text), BLOCKS) >= 0) return true;
-    return found->text.length > doctype.length &&
-           strncasecmp(found->text.data, doctype.data, doctype.length) == 0;
+    return FIND_NAME(tag_name(tag), BLOCKS) >= 0 ||
+           (tag.length > doctype.length && strncasecmp(tag.data, doctype.data, doctype.length) == 0);
 }
 
 /* Cuts the next attribute off `rest`, the tag after its name; false if there is none. */
@@ -122,7 +121,9 @@ static size_t raw_length(Scan *scan, size_t at, int raw) {
 }
 
 static void scan_mark(Scan *scan, const Placeholder *found) {
-    Mark mark = {.text = found->text, .type = found->kind, .block = is_block(found)};
+    Mark mark = {.text = found->text,
+                 .type = found->kind,
+                 .block = found->kind == PLACEHOLDER_ICU || tag_is_block(found->text)};
     StrView name = tag_name(found->text);
     if (tag_is_opening(found->text)) mark.kind = MARK_OPEN;
     if (tag_is_closing(found->text)) mark.kind = MARK_CLOSE;

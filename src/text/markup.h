@@ -13,8 +13,8 @@
  *     mark, with its content.
  *
  * The masked text is for rules that cut texts into sentences and chunks: its breaks are MARKUP_BREAK, a
- * placeholder or untranslatable text is a word, tags are nothing, or a space between texts that a single tag separates, and entities
- * are characters. markup_source maps parts of it back.
+ * placeholder or an untranslatable text is a word, tags are nothing, or a space between texts that a single
+ * tag separates, and entities are characters. markup_source maps parts of it back.
  *
  * Owner   marks are views into `repaired`, a copy of the text in valid UTF-8; markup_free releases everything
  */
@@ -57,6 +57,8 @@ typedef struct {
     size_t capacity, run_capacity;
 } Markup;
 
+/* Does the tag begin or end a block, or a line? */
+bool tag_is_block(StrView tag);
 /* `markup` is zeroed. */
 void markup_find(StrView text, Markup *markup);
 void markup_free(Markup *markup);

@@ -593,8 +593,8 @@ static bool has_hash(const uint64_t *sorted, int count, uint64_t hash) {
     return count > 0 && bsearch(&hash, sorted, (size_t)count, sizeof *sorted, compare_hashes);
 }
 
-/* Sorted hashes of all placeholders, each with the tags around it; release with mem_free. A tag without partner
- * that is among `ordered` [count] encloses all that follows, or all before it. */
+/* Sorted hashes of all placeholders, each with the tags around it; release with mem_free. A tag without a
+ * partner that is among `ordered` [count] divides the text. */
 static uint64_t *hash_nested(const PlaceholderList *list, const uint64_t *ordered, int count) {
     size_t size = (size_t)list->count;
     uint64_t *hashes = mem_alloc(size, sizeof *hashes), *around = mem_alloc(size + 1, sizeof *around);
@@ -608,7 +608,7 @@ static uint64_t *hash_nested(const PlaceholderList *list, const uint64_t *ordere
         if (paired && !opens) depth--;
         hashes[i] = sv_hash(text, around[depth] + paired);
         if (!opens && !half) continue;
-        around[depth + opens] = hashes[i]; /* a half: of all that follows, as it is in no pair */
+        around[depth + opens] = hashes[i]; /* an undivided half is in no pair */
         depth += opens;
     }
     sort_hashes(hashes, list->count);

@@ -136,8 +136,8 @@ static bool ends_with_placeholder(StrView text) {
            last.text.data + last.text.length == text.data + text.length;
 }
 
-/* Would the texts left and right of a joint glue a placeholder or a word to what it was apart from in the source,
- * for example because a bracket between them is not translated? */
+/* Would the texts left and right of a joint glue a placeholder or a word to what it was apart from in the
+ * source, for example because a bracket between them is not translated? */
 static bool needs_space(StrView source_left, StrView source_right, StrView left, StrView right) {
     bool left_word = ends_with_word(left), right_word = starts_with_word(right),
          left_placeholder = ends_with_placeholder(left), right_placeholder = starts_with_placeholder(right),

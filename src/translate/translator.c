@@ -440,7 +440,7 @@ static void chunks_join(const Chunks *chunks, const HypothesisList *results, Tra
         }
         translation_join(&out[i], &line, &translator->options.search.decode);
         for (int rank = 0; chunks->markups && out[i].chunks > 0 && rank < out[i].count; rank++)
-            markup_unglue(&chunks->markups[i], &out[i].items[rank].text);
+            markup_finish(&chunks->markups[i], &out[i].items[rank].text);
         for (int c = first; c < first + out[i].chunks; c++)
             for (size_t u = 0; u < chunks->source_unknown[c].count; u++)
                 strlist_add(&out[i].source_unknown, sv(chunks->source_unknown[c].items[u]));
