@@ -383,7 +383,7 @@ MPI_STOPS ?= 10
 MPI_CUTS ?= 5
 MPI_COUNTS = MPI_KILLS=$(MPI_KILLS) MPI_STOPS=$(MPI_STOPS) MPI_CUTS=$(MPI_CUTS)
 torture-mpi: all ## kill, stop and cut off ranks of trainings, and go on: a quarter of an hour
-	@for script in mpi_faults mpi_hosts; do TMP=$$(mktemp -d) || exit 1; $(MPI_COUNTS) \
+	@for script in promise_lost_rank mpi_hosts; do TMP=$$(mktemp -d) || exit 1; $(MPI_COUNTS) \
 	ATTN_MT=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) TMP=$$TMP sh tests/cli/$$script.sh; code=$$?; \
 	rm -rf "$$TMP"; case $$code in 0 | 77) ;; *) exit 1 ;; esac; done
 .SECONDARY: $(FUZZ_OBJ) $(FAULT_OBJ)

@@ -1,4 +1,4 @@
-/* bench.c - the speed of training and translation on this machine; a subcommand for each measurement.
+/* bench.c - the speed of training and translation on this machine, with a subcommand for each measurement.
  *
  * `make bench` runs `bench all`. Results are printed as tables and, with --json, written as JSON.
  */
@@ -120,7 +120,7 @@ static Status write_json(Bench *bench) {
     return status;
 }
 
-/* Numbers of a busy machine are worth little: say how busy it was. */
+/* Measurements on a busy machine are unreliable: the output has the load. */
 static Status tell_others(Bench *bench, const OthersClock *begin) {
     double others = others_end(begin);
     if (others < 0) return STATUS_OK;
@@ -159,7 +159,7 @@ static Status run(Bench *bench, const Subcommand *const *list, int count) {
     return status;
 }
 
-/* The subcommands that argv[1] and the words after it name; `all` if there is none. Returns how many. */
+/* The subcommands in argv[1] and the following words; `all` if there is none. Returns their number. */
 static int choose(int argc, char **argv, const Subcommand **list) {
     int words = 0;
     list[0] = find_subcommand("all");
@@ -171,7 +171,7 @@ static int choose(int argc, char **argv, const Subcommand **list) {
     return words;
 }
 
-/* attn-mt lies where this program lies. */
+/* attn-mt is in the folder of this program. */
 static char *find_program(const char *self) {
     StrBuf path = {0};
     const char *slash = strrchr(self, '/');

@@ -22,23 +22,23 @@ enum { TEAMS = 2, WAYS_MOST = 8 };
 
 typedef struct {
     BenchOptions options;
-    int threads; /* of all: what the options ask for, or one per core */
+    int threads; /* of all threads: from the options, or one per core */
     Report report;
     StrBuf facts;      /* more members of the JSON object, each after ", " */
-    OutFile *json;     /* opened before the measuring, so that a wrong name is found at once; or NULL */
+    OutFile *json;     /* opened before the measurements, to detect an invalid name early; or NULL */
     char folder[1024]; /* temporary */
 
     /* bench_subject sets these. */
     Config own;           /* from the command line */
-    const Config *config; /* that, or the model's; NULL before bench_subject */
+    const Config *config; /* `own` or the model's; NULL before bench_subject */
     Workers *team[TEAMS]; /* one thread, all threads */
     Corpus train, valid;  /* empty if a model was given */
     Tokenizer *source, *target;
     StrList input;                 /* lines to translate */
-    double peak[WAYS_MOST][TEAMS]; /* greatest GFLOP/s of any product: by way to multiply, BLAS first */
+    double peak[WAYS_MOST][TEAMS]; /* maximal GFLOP/s of the products, by format, BLAS first */
     TrainLoop *loop;               /* with all threads, left by the training, or NULL */
-    Seq2Seq *model;                /* to translate with: NULL before bench_model, unless it was given */
-    char knows[96];                /* what it has learned */
+    Seq2Seq *model;                /* for translation; NULL before bench_model unless from the options */
+    char knows[96];                /* description of its training */
 } Bench;
 
 /* The subcommands. */
@@ -52,14 +52,14 @@ Status bench_memory(Bench *bench);
 
 /* Configuration, corpora or model, lines and threads. Every call after the first does nothing. */
 Status bench_subject(Bench *bench);
-/* bench->model, trained for a while unless there is one. */
+/* Sets bench->model: trains a short time unless the options name a model. */
 Status bench_model(Bench *bench);
 void bench_release(Bench *bench);
 
-/* How many teams there are, and their names: "1 thread", "2 threads". Only the first if both are the same. */
+/* The number of teams and their names: "1 thread", "2 threads". One team if both are the same. */
 int bench_teams(const Bench *bench);
 const char *bench_team_name(const Bench *bench, int team, char buffer[32]);
-/* Seconds for each of `runs` runs of something that gets `share` of the whole time. */
+/* Seconds for each of `runs` runs of a measurement with `share` of the total time. */
 double bench_seconds(const Bench *bench, double share, int runs);
 
 #endif

@@ -1,4 +1,4 @@
-/* child.c - the copy of the benchmark that runs another program. */
+/* child.c - runs another program through a small copy of the benchmark. */
 #include "bench/child.h"
 
 #include <errno.h>

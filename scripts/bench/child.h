@@ -19,10 +19,10 @@ typedef struct {
     double peak_memory; /* bytes */
 } ChildFacts;
 
-/* Run argv[0], which reads `input`; its output is counted and forgotten, its messages go to `messages`.
+/* Run argv[0], which reads `input`; its output is counted and dropped, its messages go to `messages`.
  * STATUS_RUNTIME if it cannot be run or fails: the last line of its messages is quoted. */
 Status child_run(char *const *argv, const char *input, const char *messages, ChildFacts *facts);
-/* What the small copy does: argv[2] input, argv[3] messages, argv[4] ... the program. Returns its status. */
+/* main of the small copy: argv[2] input, argv[3] messages, argv[4] ... the program. Returns its status. */
 int child_main(char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* gemm.c - matrix products with the shapes of the model; the greatest speed is the GEMM peak.
+/* gemm.c - matrix products with the shapes of the model; the maximal speed is the GEMM peak.
  *
  * Each thread computes its own product, as in training: threads share the weight, but not inputs and results.
  */
@@ -23,7 +23,7 @@ typedef struct {
     bool transpose_a, transpose_b;
 } Product;
 
-/* One way to multiply: another one is another row of FORMATS. */
+/* A weight format: a row of FORMATS. */
 typedef struct {
     const char *name;
     double tolerance; /* of an element, times the root of K, for normal numbers */
@@ -31,7 +31,7 @@ typedef struct {
     WeightFormat format; /* of a WEIGHT or an OUTER */
 } Format;
 
-/* What keeps all bits comes first. */
+/* Exact formats first. */
 static const Format FORMATS[] = {
     {"BLAS", 2e-5, LIBRARY, 0},
     {"float32", 2e-5, WEIGHT, WEIGHT_FLOAT32},
@@ -44,7 +44,7 @@ static const Format FORMATS[] = {
 enum { WEIGHT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
 _Static_assert((int)WEIGHT_COUNT <= (int)WAYS_MOST, "one peak for each");
 
-/* Weights are kept packed; products that make gradients of weights are X^T dY. */
+/* Weights are packed; weight gradients are products X^T dY. */
 static bool can(const Format *f, const Product *p) {
     if (f->how == WEIGHT) return !p->transpose_a;
     return f->how == LIBRARY || (p->transpose_a && kern->weights[f->format].outer);
@@ -109,8 +109,8 @@ static void multiply(const Job *job, int task) {
     }
 }
 
-/* Nobody begins before all threads are awake: else a thread that is early does the product of one that is
- * late, and the time of waking up is counted as work. */
+/* All threads wait for each other first. Otherwise an early thread would compute the product of a late one,
+ * and the wake-up time would count as work. */
 static void run_task(void *context, int task, int thread) {
     Job *job = context;
     (void)thread;
@@ -230,7 +230,7 @@ static Status measure_product(Bench *bench, int team, const Product *p, double s
     return status;
 }
 
-/* The greatest speed of each format. That of the library is what the training is measured by. */
+/* The maximal speed of each format. The training is compared with the speed of the library. */
 static Status show_peaks(Bench *bench) {
     bench->report.section = "gemm peak";
     for (int f = 0; f < WEIGHT_COUNT; f++)

@@ -1,4 +1,4 @@
-/* measure.c - runs that are long enough, medians, noise as input, the time that other programs took. */
+/* measure.c - repetitions, medians, random input, processor time of other programs. */
 #include "bench/measure.h"
 
 #include <math.h>
@@ -54,11 +54,11 @@ Status measure_prepare(Trial *trial, double seconds) {
     trial->repeats = 1;
     for (int step = 0;; step++) {
         TRY(run_once(trial, spent, &sum));
-        double wanted = fmin(most, trial->repeats * seconds / fmax(sum, 1e-9));
-        if (wanted <= 1) return STATUS_OK;
+        double expected = fmin(most, trial->repeats * seconds / fmax(sum, 1e-9));
+        if (expected <= 1) return STATUS_OK;
         if (step == 0) continue; /* that was the warm-up */
-        bool near = wanted < 2 * trial->repeats;
-        trial->repeats = (int)fmin(wanted, 16.0 * trial->repeats);
+        bool near = expected < 2 * trial->repeats;
+        trial->repeats = (int)fmin(expected, 16.0 * trial->repeats);
         if (near) return STATUS_OK;
     }
 }

@@ -26,15 +26,15 @@ enum { MEASURE_PARTS = 2 };
 
 /* Work that can be repeated. */
 typedef struct {
-    /* Do it `repeats` times; seconds[p] is what part p took in all of them. Missing parts stay zero. */
+    /* Works `repeats` times; seconds[p] is the total time of part p. Unused parts stay zero. */
     Status (*run)(void *context, int repeats, double seconds[MEASURE_PARTS]);
     void *context;
     int most;    /* repeats in a run; 0: any number */
     int repeats; /* in a run: found by measure_prepare */
 } Trial;
 
-/* Warm up, then repeat more and more often until a run takes about `seconds`. A single run says little
- * about that: it may have waited for threads to wake up for longer than it worked. */
+/* Warms up, then increases the repetitions until a run takes about `seconds`. A single run is not enough: the
+ * wake-up of the threads can take longer than the work. */
 Status measure_prepare(Trial *trial, double seconds);
 /* One run; adds the seconds of one repetition to each part's sample. */
 Status measure_run(Trial *trial, Sample sample[MEASURE_PARTS]);
@@ -46,13 +46,13 @@ void measure_fill(real *data, size_t count, uint64_t stream); /* normal random n
 /* Are all numbers finite, and not all of them zero? */
 bool measure_sound(const real *data, size_t count);
 
-/* Where the machine's processors stood at some time. */
+/* Processor times of the machine at one moment. */
 typedef struct {
-    double wall, all, own; /* all: busy time of all processes, negative if the system does not say */
+    double wall, all, own; /* all: busy time of all processes, negative if unknown */
 } OthersClock;
 
 OthersClock others_begin(void);
-/* Processors (0.5: half of one) that other programs took since then; negative if the system does not say. */
+/* Processors (0.5: half of one) that other programs used since then; negative if unknown. */
 double others_end(const OthersClock *begin);
 
 #endif

@@ -1,7 +1,6 @@
-/* ops.c - each op of the tape at the sizes that it has in a model, forward and backward, on one thread.
+/* ops.c - each op of the tape with the sizes of a model, forward and backward, on one thread.
  *
- * Traffic counts each operand and result once, and a gradient that is added to twice: what must move if
- * nothing stays in a cache.
+ * Traffic is the memory traffic without caches: each operand and result once, an accumulated gradient twice.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ typedef struct {
     int B, S, H, V;
 } OpSizes;
 
-/* What an op may use. */
+/* The operands of an op. */
 typedef struct {
     OpSizes size;
     const struct OpSetup *setup;
@@ -34,7 +33,7 @@ typedef struct {
 
 /* ---- one use of each op ------------------------------------------------------------------------------ */
 
-/* Sizes: a positive number is that many times H; these stand for the others. */
+/* Sizes: a positive number is a multiple of H; the others are these constants. */
 enum { SIZE_ONE = -1, SIZE_B = -2, SIZE_BS = -3, SIZE_V = -4 };
 
 typedef struct {
@@ -198,7 +197,7 @@ static Rig *op_rig(OpId id, Operands *o) {
     return rig;
 }
 
-/* As many calls on one tape as take 0.2 ms, so that reading the clock does not count. */
+/* Enough calls on one tape for 0.2 ms, so that reading the clock is negligible. */
 static void count_calls(Rig *rig) {
     double once[MEASURE_PARTS] = {0};
     rig_run(rig, 1, once);

@@ -1,4 +1,4 @@
-/* processes.c - the program as its users run it: start-up, greatest memory of training and translation. */
+/* processes.c - the program as its users run it: start-up, peak memory of training and translation. */
 #include <stdio.h>
 #include "base/log.h"
 #include "base/mem.h"

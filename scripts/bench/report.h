@@ -1,4 +1,4 @@
-/* report.h - what was measured: shown as tables in Markdown, a section at a time, and written as JSON.
+/* report.h - results: printed as Markdown tables, one per section, and written as JSON.
  *
  * A result has a section, an item (a row of the section's table) and a metric (a column). Of several runs
  * the median is the value, and the least and greatest tell how much to believe it.
@@ -9,7 +9,7 @@
 #include "io/fileio.h"
 #include "bench/measure.h"
 
-/* What a change of the number means. */
+/* The direction of an improvement. */
 typedef enum { MORE_IS_BETTER, LESS_IS_BETTER, NOT_JUDGED } Better;
 
 typedef struct {
@@ -22,21 +22,21 @@ typedef struct {
 } Result;
 
 typedef struct {
-    const char *section; /* of what is added from now on; not copied */
+    const char *section; /* section of the next results; not copied */
     Result *items;
     int count;
     size_t capacity;
-    int shown; /* those before it have been printed */
+    int shown; /* the number of printed results */
 } Report;
 
 /* Seconds as a rate, amount / seconds, if more is better, and as a time, amount * seconds, if less is. */
 void report_seconds(Report *report, const char *item, const char *metric, const char *unit, Better better,
                     double amount, const Sample *seconds);
-/* A number that was measured, or counted, once. */
+/* A single measurement or a count. */
 void report_value(Report *report, const char *item, const char *metric, const char *unit, Better better,
                   double value);
 void report_text(Report *report, const char *item, const char *metric, const char *text);
-/* Print what was added since the last call as a table with `title` and `note` (or NULL) above it. */
+/* Prints the results since the last call as a table, with `title` and `note` (or NULL) above it. */
 Status report_show(Report *report, const char *title, const char *note);
 /* `facts`: members of a JSON object about machine and program. One result a line. */
 void report_write_json(const Report *report, StrView facts, StrBuf *out);

@@ -1,4 +1,4 @@
-/* rig.h - something that runs on a tape, forward and backward, with operands of noise: an op, a layer.
+/* rig.h - runs an op or a layer on a tape, forward and backward, with random operands.
  *
  * Time is processor time of the thread, so that other work on the machine matters little.
  */
@@ -13,7 +13,7 @@ enum { RIG_OPERANDS = 4, RIG_CALLS = 64 };
 typedef struct Rig Rig;
 struct Rig {
     Tensor *(*run)(Tape *tape, Rig *rig);
-    void (*set_up)(Rig *rig); /* what else must be on the tape, not timed; or NULL */
+    void (*set_up)(Rig *rig); /* builds other tensors on the tape, not timed; or NULL */
     void *context;            /* of these two */
     ParamSet *params;         /* to be filled before rig_start */
     Tape *tape;
@@ -25,14 +25,14 @@ struct Rig {
     Tensor *x[RIG_OPERANDS]; /* the operands, on the tape */
     const Tensor *y;         /* a result of the last run */
     real *gradient;          /* of the result ... */
-    size_t result;           /* ... which has so many numbers */
+    size_t result;           /* ... and its size */
     int calls;               /* on one tape at most: 1 after rig_start */
     size_t bytes;            /* of the tape's arena that one call takes */
 };
 
 Rig *rig_new(Tensor *(*run)(Tape *tape, Rig *rig), void *context);
 void rig_operand(Rig *rig, int rows, int columns);
-/* It fails if the result of one run or any gradient is zero or not finite. */
+/* Fails if the result of a run or a gradient is zero or not finite. */
 Status rig_start(Rig *rig, const char *name);
 /* For Trial: seconds[0] forward, seconds[1] backward. */
 Status rig_run(void *rig, int repeats, double seconds[MEASURE_PARTS]);

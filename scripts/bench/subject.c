@@ -1,4 +1,4 @@
-/* subject.c - what is measured: a configuration with its data, or a model and lines to translate. */
+/* subject.c - the configuration with its data, or the model and lines, of the measurements. */
 #include <stdio.h>
 #include "base/mem.h"
 #include "base/version.h"

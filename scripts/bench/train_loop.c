@@ -82,7 +82,8 @@ Seq2Seq *train_loop_end(TrainLoop *loop) {
 
 static bool starts(const char *name, const char *prefix) { return !strncmp(name, prefix, strlen(prefix)); }
 
-/* How many rows meet a weight, by its name. A table that is not the output layer is only looked up. */
+/* The number of rows that a weight multiplies, by its name: 0 for embeddings, unless tied to the output
+ * layer. */
 static double rows_of(const Param *p, const Work *work) {
     if (p->panel_use == PANELS_OUTPUT) return work->target;
     if (p->panel_use != PANELS_AFFINE) return 0;

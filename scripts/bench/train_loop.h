@@ -1,8 +1,8 @@
 /* train_loop.h - updates like those of train/trainer.c, without its validations, files and messages.
  *
- * Useful work is the arithmetic that a batch needs, whoever computes it: two operations for each weight and
- * each token that meets it, forward, and four backward; attention counts scores and contexts the same way.
- * Functions, normalization, dropout and the optimizer count nothing, nor does any padding.
+ * Useful work is the arithmetic of a batch, independent of the implementation: two operations forward and
+ * four backward for each weight and each token that it multiplies; the same for scores and contexts of
+ * attention. Activations, normalization, dropout, the optimizer and padding do not count.
  */
 #ifndef BENCH_TRAIN_LOOP_H
 #define BENCH_TRAIN_LOOP_H
@@ -36,9 +36,10 @@ TrainLoop *train_loop_new(const Config *config, const Corpus *corpus, Tokenizer 
                           Workers *workers);
 Status train_loop_update(TrainLoop *loop);
 void train_loop_rewind(TrainLoop *loop); /* the next batch is the first one of this epoch again */
-/* All but the model, which is the caller's from now on; its weights become the average if there is one. */
+/* Frees everything except the model, which the caller owns; its weights become the average if there is
+ * one. */
 Seq2Seq *train_loop_end(TrainLoop *loop);
-/* Operations of the forward and backward passes of so much work. */
+/* Operations of the forward and backward passes of this work. */
 double work_flops(const Seq2Seq *model, const Work *work);
 
 #endif

@@ -1,8 +1,8 @@
 /* training.c - updates of a model from scratch, on one thread and on all.
  *
  * Every run goes through the same batches. Before that, both teams make the same updates from the same
- * start, which must give the same losses to the last bit. What is learned in all runs, and in some time
- * after them, is what the translation uses.
+ * start, which must give the same losses to the last bit. The translation uses the model after all runs and a
+ * further short training.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static Status check(const Bench *bench, TrainLoop *loops[TEAMS]) {
     return STATUS_OK;
 }
 
-/* So many updates, from the first batch of the epoch on. */
+/* `repeats` updates from the first batch of the epoch on. */
 static Status run(void *context, int repeats, double *seconds) {
     TrainLoop *loop = context;
     train_loop_rewind(loop);
@@ -68,7 +68,7 @@ static Status measure_speed(Bench *bench, TrainLoop *loops[TEAMS]) {
         trial[team] = trial_of(loops[team]);
         TRY(measure_prepare(&trial[team], seconds));
     }
-    for (int i = 0; i < runs; i++) /* in turn, so that a busy minute does not hit one of them alone */
+    for (int i = 0; i < runs; i++) /* in turn, so that load from other programs affects both */
         for (int team = 0; team < teams; team++) {
             log_progress("training: run %d of %d, %s", i + 1, runs,
                          bench_team_name(bench, team, (char[32]){0}));
@@ -97,7 +97,7 @@ Status bench_training(Bench *bench) {
     TrainLoop *loops[TEAMS] = {0};
     int last = bench_teams(bench) - 1;
     TRY(bench_subject(bench));
-    if (bench->model) return STATUS_OK; /* it was given */
+    if (bench->model) return STATUS_OK; /* from the options */
     for (int team = 0; team <= last; team++) loops[team] = new_loop(bench, team);
     Status status = measure_training(bench, loops);
     for (int team = 0; team < last; team++) seq2seq_free(train_loop_end(loops[team]));

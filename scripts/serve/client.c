@@ -1,24 +1,24 @@
-/* client.c - clients of `attn-mt serve` for tests and measurements: well-behaved ones, slow ones, rude ones.
+/* client.c - clients of `attn-mt serve` for tests and measurements: correct, slow and faulty ones.
  *
- *   serve-client PORT send                    send standard input as it is, print what comes back
- *   serve-client PORT last                    the same, but say that nothing more will be sent
+ *   serve-client PORT send                    send standard input unchanged, print the answer
+ *   serve-client PORT last                    the same, then shut down the sending side
  *   serve-client PORT load CLIENTS SECONDS TEXTS TRANSLATIONS
- *                                             translate lines of TEXTS, each client on a connection of its
- *                                             own, and compare with TRANSLATIONS; SECONDS 0: each line once
+ *                                             translate lines of TEXTS with CLIENTS connections and compare
+ *                                             with TRANSLATIONS; SECONDS 0: each line once
  *   serve-client PORT beside CLIENTS BYTES COUNT
- *                                             COUNT short texts, one after the other, while CLIENTS translate
- *                                             a word of BYTES letters, again and again
+ *                                             send COUNT short texts, one at a time, while CLIENTS repeatedly
+ *                                             translate a word of BYTES letters
  *   serve-client PORT hold COUNT SECONDS      COUNT connections send standard input and read nothing
  *   serve-client PORT leave COUNT             COUNT connections send standard input and close at once
- *   serve-client PORT slow COUNT SECONDS      COUNT connections that send a byte a second
- *   serve-client PORT rude COUNT              hang up: in the head, in the body, before the answer, in turn
- *   serve-client PORT connect COUNT           COUNT connections, one after the other, each with a request
- *   serve-client PORT listen COMMAND...       listen, and run a command that has the socket, as systemd would
- *                                             (LISTEN_FDS); $PORT is the port, PORT 0 any that is free
+ *   serve-client PORT slow COUNT SECONDS      COUNT connections that send a byte per second
+ *   serve-client PORT rude COUNT              disconnect in the head, in the body, before the answer, in turn
+ *   serve-client PORT connect COUNT           COUNT connections, one at a time, each with a request
+ *   serve-client PORT listen COMMAND...       listen, and run a command with the socket, as systemd does
+ *                                             (LISTEN_FDS); $PORT is the port, PORT 0 selects a free one
  *
- * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if one was
- * wrong. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short ones; it fails if one of those was
- * not answered.
+ * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if a
+ * translation is wrong. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short texts; it fails if
+ * one of them has no answer.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -145,14 +145,14 @@ static Lines read_lines(const char *path) {
 
 /* Does the answer say so? */
 static bool has_translation(const char *answer, const char *translation) {
-    char wanted[2 * LINE_BYTES + 32];
-    size_t length = (size_t)sprintf(wanted, "{\"translatedText\": \"");
+    char expected[2 * LINE_BYTES + 32];
+    size_t length = (size_t)sprintf(expected, "{\"translatedText\": \"");
     for (const char *c = translation; *c; c++) {
-        if (*c == '"' || *c == '\\') wanted[length++] = '\\';
-        wanted[length++] = *c;
+        if (*c == '"' || *c == '\\') expected[length++] = '\\';
+        expected[length++] = *c;
     }
-    strcpy(wanted + length, "\"}\n");
-    return strcmp(answer, wanted) == 0;
+    strcpy(expected + length, "\"}\n");
+    return strcmp(answer, expected) == 0;
 }
 
 static void *load_client(void *unused) {
@@ -207,7 +207,7 @@ static int load(int clients, double seconds, const char *text_file, const char *
     return wrong > 0;
 }
 
-/* ---- short texts beside long ones ---- */
+/* ---- short texts during long ones ---- */
 
 static atomic_bool enough;
 static atomic_int answered_long;

@@ -46,9 +46,9 @@ void op_scale_backward(Tape *tape, const Node *node) {
         kern->axpy(tensor_size(node->out), *factor, tensor_gradient(node->out), tensor_gradient(node->in[0]));
 }
 Tensor *op_scale(Tape *tape, Tensor *x, real factor) {
-    real *kept = tape_alloc(tape, sizeof *kept);
-    *kept = factor;
-    return tape_run_same_shape(tape, OP_SCALE, x, kept);
+    real *on_tape = tape_alloc(tape, sizeof *on_tape);
+    *on_tape = factor;
+    return tape_run_same_shape(tape, OP_SCALE, x, on_tape);
 }
 
 void op_glu_forward(Tape *tape, const Node *node) {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "io/fileio.h"
+#include "io/line_window.h"
 #include "io/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -92,43 +92,12 @@ static const char EXAMPLES[] =
 
 static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
-/* The lines of a text, without their ends. */
-typedef struct {
-    StrBuf bytes;
-    StrView *items;
-    int count;
-    size_t capacity;
-} Lines;
-
-static void lines_free(Lines *lines) {
-    strbuf_free(&lines->bytes);
-    mem_free(lines->items);
-}
-
-static Status lines_read(Lines *lines, const char *path) {
+static Status lines_read(LineWindow *lines, const char *path) {
     LineReader *reader;
     TRY(line_reader_open_limited(&reader, path));
-    Status status;
-    size_t *ends = NULL, capacity = 0, start = 0;
-    for (bool more = true;;) {
-        StrView line;
-        status = line_reader_next(reader, &line, &more);
-        if (status != STATUS_OK || !more) break;
-        strbuf_add(&lines->bytes, line);
-        MEM_GROW(ends, capacity, (size_t)lines->count + 1);
-        ends[lines->count++] = lines->bytes.length;
-    }
-    lines->items = mem_alloc((size_t)lines->count, sizeof *lines->items);
-    for (int i = 0; i < lines->count; start = ends[i++])
-        lines->items[i] = (StrView){strbuf_text(&lines->bytes) + start, ends[i] - start};
-    mem_free(ends);
+    Status status = line_window_read_all(lines, reader);
     line_reader_close(reader);
     return status;
-}
-
-static void lines_add(Lines *lines, const char *text) {
-    MEM_GROW(lines->items, lines->capacity, (size_t)lines->count + 1);
-    lines->items[lines->count++] = sv(text);
 }
 
 /* ---- output ---- */
@@ -254,8 +223,8 @@ static Status show_translation(const Translation *translation, StrView line, con
 /* JSON has the search tree of each sentence: then sentences are translated one by one, and never in
  * chunks. */
 static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *translating,
-                             const Ensemble *models, const HeatmapFiles *files, const Lines *lines,
-                             const Lines *targets, HeatmapCounts *counts) {
+                             const Ensemble *models, const HeatmapFiles *files, const LineWindow *lines,
+                             const LineWindow *targets, HeatmapCounts *counts) {
     enum { BATCH = 256 };
     const bool *selected = files->selected;
     int batch = selected[HEATMAP_JSON] ? 1 : BATCH;
@@ -269,16 +238,16 @@ static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *t
     for (int first = 0; first < lines->count && status == STATUS_OK; first += batch) {
         int n = lines->count - first < batch ? lines->count - first : batch;
         if (targets->count > 0)
-            translator_force(translator, lines->items + first, targets->items + first, n, results);
+            translator_force(translator, lines->lines[0] + first, targets->lines[0] + first, n, results);
         else
-            translator_run(translator, lines->items + first, NULL, n, first + 1, results);
+            translator_run(translator, lines->lines[0] + first, NULL, n, first + 1, results);
         status = translator_check_finite(translator, &options->models);
         for (int i = 0; i < n; i++) {
             int number = lines->count > 1 ? first + i + 1 : 0;
             heatmap_count(counts, &results[i], models->items[0], number);
             if (status == STATUS_OK)
-                status = show_translation(&results[i], lines->items[first + i], models, &tree, options, files,
-                                          number);
+                status = show_translation(&results[i], lines->lines[0][first + i], models, &tree, options,
+                                          files, number);
             translation_free(&results[i]);
         }
         backpointers_free(&tree);
@@ -290,32 +259,34 @@ static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *t
 
 /* Writes the explorer page: all sentences in one file. */
 static Status write_page(const HeatmapOptions *options, const TranslatorOptions *translating,
-                         const Ensemble *models, const HeatmapFiles *files, const Lines *lines,
-                         const Lines *targets, HeatmapCounts *counts) {
+                         const Ensemble *models, const HeatmapFiles *files, const LineWindow *lines,
+                         const LineWindow *targets, HeatmapCounts *counts) {
     StrBuf content = {0};
     ProgressLine progress = progress_line_begin("exploring");
-    Status status = heatmap_page_write(&(HeatmapPage){.models = models,
-                                                      .paths = &options->models,
-                                                      .translating = translating,
-                                                      .lines = lines->items,
-                                                      .targets = targets->count > 0 ? targets->items : NULL,
-                                                      .count = lines->count,
-                                                      .layer = options->layer,
-                                                      .head = options->head,
-                                                      .subwords = options->subwords,
-                                                      .counts = counts,
-                                                      .progress = options->quiet ? NULL : &progress},
-                                       &content);
+    Status status =
+        heatmap_page_write(&(HeatmapPage){.models = models,
+                                          .paths = &options->models,
+                                          .translating = translating,
+                                          .lines = lines->lines[0],
+                                          .targets = targets->count > 0 ? targets->lines[0] : NULL,
+                                          .count = lines->count,
+                                          .layer = options->layer,
+                                          .head = options->head,
+                                          .subwords = options->subwords,
+                                          .counts = counts,
+                                          .progress = options->quiet ? NULL : &progress},
+                           &content);
     if (status == STATUS_OK) status = heatmap_files_write(files, HEATMAP_HTML, 0, &content);
     strbuf_free(&content);
     return status;
 }
 
 /* Selects the formats before models are read, so that wrong options fail at once. */
-static Status choose_formats(const HeatmapOptions *options, const UserOptions *given, HeatmapFiles *files) {
+static Status choose_formats(const HeatmapOptions *options, const UserOptions *user_options,
+                             HeatmapFiles *files) {
     *files = (HeatmapFiles){.prefix = options->output, .quiet = options->quiet};
     TRY(heatmap_files_choose(files, &options->formats));
-    if (option_is_given(given, "cell") && !files->selected[HEATMAP_PGM]) {
+    if (option_is_given(user_options, "cell") && !files->selected[HEATMAP_PGM]) {
         status_fail(STATUS_USAGE, "option '--cell' does nothing without '--format pgm'");
         return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
     }
@@ -326,8 +297,8 @@ static Status choose_formats(const HeatmapOptions *options, const UserOptions *g
     return heatmap_files_check(files, 1);
 }
 
-static Status read_sentences(const HeatmapOptions *options, const char *sentence, Lines *lines,
-                             Lines *targets) {
+static Status read_sentences(const HeatmapOptions *options, const char *sentence, LineWindow *lines,
+                             LineWindow *targets) {
     if (sentence && unicode_is_blank(sv(sentence))) {
         status_fail(STATUS_USAGE, "the sentence is empty");
         return status_hint(STATUS_USAGE, "attn-mt heatmap --model FILE \"a sentence in quotes\"");
@@ -338,12 +309,12 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
         if (strcmp(sentence, "-") != 0 && file_size(sentence) >= 0 && !options->quiet)
             log_warn("'%s' is used as the sentence, although a file has this name; < '%s' reads the file",
                      sentence, sentence);
-        lines_add(lines, sentence);
+        line_window_add(lines, sv(sentence));
     } else {
         if (isatty(STDIN_FILENO) == 1) log_info("one sentence a line; Ctrl-D ends");
         TRY(lines_read(lines, "-"));
     }
-    if (options->target) lines_add(targets, options->target);
+    if (options->target) line_window_add(targets, sv(options->target));
     if (options->target_file) TRY(lines_read(targets, options->target_file));
     if ((options->target || options->target_file) && targets->count != lines->count) {
         status_fail(STATUS_DATA, "%d sentence%s, but %d translation%s to show", lines->count,
@@ -376,7 +347,7 @@ static Status check_choice(const HeatmapOptions *options, const Seq2Seq *model) 
 
 static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
                       TranslatorOptions *translating, const Ensemble *models, const char *sentence) {
-    Lines lines = {0}, targets = {0};
+    LineWindow lines = {0}, targets = {0};
     HeatmapCounts counts = {0};
     bool pictures = false;
     translating->search.n_best = 1;
@@ -395,8 +366,8 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
         log_warn("no line has text: there is nothing to show");
     if (status == STATUS_OK && !options->quiet) unknown_text_report(&counts.unknown, models->items[0]);
     unknown_text_free(&counts.unknown);
-    lines_free(&lines);
-    lines_free(&targets);
+    line_window_free(&lines);
+    line_window_free(&targets);
     return status;
 }
 
@@ -407,30 +378,30 @@ Status cmd_heatmap(int argc, char **argv) {
     Ensemble models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;
-    UserOptions given = {0};
+    UserOptions user_options = {0};
     HelpKind help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, &words, &help, &given);
+    Status status = options_parse(tables, argc, argv, &words, &help, &user_options);
     if (options.output && strcmp(options.output, "-") == 0) {
         mem_free(options.output);
         options.output = NULL;
     }
-    if (status == STATUS_OK && !help) status = choose_formats(&options, &given, &files);
+    if (status == STATUS_OK && !help) status = choose_formats(&options, &user_options, &files);
     if (status == STATUS_OK && help) {
         status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK && words.count > 1) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
-        options.subwords = option_is_given(&given, "level") && options.level == ALIGNMENT_SUBWORD;
+        options.subwords = option_is_given(&user_options, "level") && options.level == ALIGNMENT_SUBWORD;
         status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
         if (status == STATUS_OK) {
-            ensemble_apply_defaults(&models, &given, &translating.search.decode);
+            ensemble_apply_defaults(&models, &user_options, &translating.search.decode);
             status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);
         }
     }
     mem_free(words.items);
-    mem_free(given.rows);
+    mem_free(user_options.rows);
     ensemble_free(&models);
     options_free(tables);
     return status;

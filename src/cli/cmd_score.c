@@ -88,7 +88,7 @@ static const char EXAMPLES[] =
 
 static const CommandText TEXT = {USAGE, EXAMPLES, NULL};
 
-enum { WINDOW_BATCHES = 50, WINDOW_MOST = 10000 };
+enum { WINDOW_BATCHES = 50, MAX_WINDOW_PAIRS = 10000 };
 
 typedef struct {
     ScoreOptions options;
@@ -101,7 +101,7 @@ typedef struct {
     bool to_terminal;
     PairWindow window;
     /* For the summary. */
-    long scored, empty, too_long, kept, steps;
+    long scored, empty, too_long, written, steps;
     double sum, seconds;
 } Session;
 
@@ -219,7 +219,7 @@ static void write_pair(Session *session, const Pair *pair, const Translation *tr
     session->empty += empty;
     if (session->filter) {
         if (empty || !(score.normalized > session->options.keep_above)) return;
-        session->kept++;
+        session->written++;
     }
     if (session->options.json) {
         write_json(session, pair, score, out);
@@ -274,16 +274,16 @@ static bool is_longer(StrView text, Tokenizer *tokenizer, int max_tokens) {
 static void drop_long_pairs(Session *session) {
     const Seq2Seq *model = session->models.items[0];
     PairWindow *window = &session->window;
-    int max_tokens = session->options.max_length, kept = 0;
+    int max_tokens = session->options.max_length, count = 0;
     for (int i = 0; i < window->count; i++) {
         const Pair *pair = &window->pairs[i];
         if (is_longer(pair->source, seq2seq_source(model), max_tokens) ||
             is_longer(pair->target, seq2seq_target(model), max_tokens))
             session->too_long++;
         else
-            window->pairs[kept++] = *pair;
+            window->pairs[count++] = *pair;
     }
-    window->count = kept;
+    window->count = count;
 }
 
 /* Logs which columns are scored. Other languages than the model's are only a warning: names may be wrong. */
@@ -314,7 +314,7 @@ static void report(const Session *session) {
     char pairs[32], time[32];
     const ScoreOptions *options = &session->options;
     if (options->quiet) return;
-    command_warn_repaired(session->window.repaired, session->window.first_repaired);
+    command_warn_repaired(session->window.lines.repaired, session->window.lines.first_repaired);
     if (session->empty > 0)
         log_warn("%ld pair%s with an empty side", session->empty, session->empty == 1 ? "" : "s");
     if (session->too_long > 0)
@@ -324,7 +324,7 @@ static void report(const Session *session) {
         log_warn("skipped %ld line%s without a TAB, the first is line %ld", session->window.skipped,
                  session->window.skipped == 1 ? "" : "s", session->window.first_skipped);
     if (session->filter)
-        log_info("kept %ld of %ld pairs: normalized score above %g", session->kept,
+        log_info("kept %ld of %ld pairs: normalized score above %g", session->written,
                  session->scored + session->too_long, options->keep_above);
     if (session->steps == 0) return;
     double mean = session->sum / (double)session->steps;
@@ -385,9 +385,9 @@ static Status session_begin(Session *session, const StrList *files) {
     session->window.filters = session->filter;
     session->window.source_language = strbuf_view(&session->models.source_language);
     session->window.target_language = strbuf_view(&session->models.target_language);
-    session->window.most = options->mini_batch < WINDOW_MOST / WINDOW_BATCHES
-                               ? options->mini_batch * WINDOW_BATCHES
-                               : WINDOW_MOST;
+    session->window.max_pairs = options->mini_batch < MAX_WINDOW_PAIRS / WINDOW_BATCHES
+                                    ? options->mini_batch * WINDOW_BATCHES
+                                    : MAX_WINDOW_PAIRS;
     TRY(open_input(session, files));
     const DecodeOptions *model_options = &seq2seq_config(session->models.items[0])->decode;
     scoring.search.decode = (DecodeOptions){
@@ -436,12 +436,12 @@ Status cmd_score(int argc, char **argv) {
     Session session = {0};
     OptionTable tables[] = {{SCORE_OPTIONS, &session.options}, {0}};
     StrList files;
-    UserOptions given = {0};
+    UserOptions user_options = {0};
     HelpKind help;
     options_defaults(tables);
-    Status status = options_parse(tables, argc, argv, &files, &help, &given);
-    session.filter = option_is_given(&given, "keep-above");
-    session.direction_given = option_is_given(&given, "left-to-right");
+    Status status = options_parse(tables, argc, argv, &files, &help, &user_options);
+    session.filter = option_is_given(&user_options, "keep-above");
+    session.direction_given = option_is_given(&user_options, "left-to-right");
     if (status == STATUS_OK && help) {
         status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK) {
@@ -450,7 +450,7 @@ Status cmd_score(int argc, char **argv) {
     }
     session_free(&session);
     mem_free(files.items);
-    mem_free(given.rows);
+    mem_free(user_options.rows);
     options_free(tables);
     return status;
 }

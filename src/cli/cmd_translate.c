@@ -12,7 +12,7 @@
 #include "cli/commands.h"
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
-#include "translate/line_window.h"
+#include "translate/input_lines.h"
 #include "translate/mbr.h"
 #include "translate/translator.h"
 #include "translate/unknown_text.h"
@@ -38,7 +38,7 @@ static const char EXAMPLES[] =
 
 static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};
 
-enum { MOST_LINES = 1000000 }; /* in memory at a time */
+enum { MAX_LINES = 1000000 }; /* in memory at a time */
 
 typedef struct {
     TranslateOptions options;
@@ -50,8 +50,7 @@ typedef struct {
     OutFile *output;
     LineReader *reader; /* of the current input; NULL between inputs */
     size_t next_input;
-    LineWindow window;
-    long first_number; /* of the window's first line, in its input */
+    InputLines input;
     Glossary *glossary;
     UnknownText unknown;
     TranslateScore *score;
@@ -87,7 +86,7 @@ static void log_beam(Session *session, const Translation *results) {
     const TranslatorOptions *options = &session->options.translator;
     if (session->logged_beam || options->quiet || options->search.decode.beam_size >= CONSTRAINTS_BEAM)
         return;
-    for (int i = 0; i < session->window.count && !session->logged_beam; i++)
+    for (int i = 0; i < session->input.count && !session->logged_beam; i++)
         session->logged_beam = results[i].constraints_met.count + results[i].constraints_unmet.count > 0;
     if (session->logged_beam)
         log_info("lines with constraints are searched with --beam-size %d, the least they need",
@@ -96,22 +95,23 @@ static void log_beam(Session *session, const Translation *results) {
 
 /* Write the translations of the window's lines, and release them. */
 static Status write_window(Session *session, Translation *results) {
-    const LineWindow *window = &session->window;
+    const InputLines *input = &session->input;
     StrBuf out = {0};
     Status status = translator_check_finite(session->translator, &session->options.models);
-    for (int i = 0; i < window->count && status == STATUS_OK; i++) {
-        if (window->errors[i])
-            translate_output_write_error(window->errors[i], &out);
+    for (int i = 0; i < input->count && status == STATUS_OK; i++) {
+        if (input->errors[i])
+            translate_output_write_error(input->errors[i], &out);
         else
-            translate_output_write(&session->style, session->lines + i, window->lines[i],
-                                   window->json ? window->raw[i] : (StrView){0}, &results[i], &out);
+            translate_output_write(&session->style, session->lines + i, input->texts[i],
+                                   input->json ? input->window.lines[0][i] : (StrView){0}, &results[i], &out);
     }
-    session->lines += window->count;
+    session->lines += input->count;
     if (session->to_terminal) log_sanitize(out.data, out.length);
     if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
-    for (int i = 0; i < window->count; i++) {
-        unknown_text_add(&session->unknown, &results[i], session->style.source, session->first_number + i);
+    for (int i = 0; i < input->count; i++) {
+        unknown_text_add(&session->unknown, &results[i], session->style.source,
+                         input->window.first_number + i);
         translate_score_add(session->score, strbuf_view(&results[i].items[0].text));
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
@@ -139,15 +139,15 @@ static void mbr_task(void *context, int task, int thread) {
 
 /* Translate and write the lines of the window. */
 static Status translate_window(Session *session) {
-    const LineWindow *window = &session->window;
-    Translation *results = mem_alloc((size_t)window->count, sizeof *results);
+    const InputLines *input = &session->input;
+    Translation *results = mem_alloc((size_t)input->count, sizeof *results);
     double start = clock_seconds();
-    translator_run(session->translator, window->lines, window->constrained ? window->constraints : NULL,
-                   window->count, session->first_number, results);
+    translator_run(session->translator, input->texts, input->constrained ? input->constraints : NULL,
+                   input->count, input->window.first_number, results);
     log_beam(session, results);
     if (session->options.mbr)
-        workers_run(session->workers, window->count, mbr_task, &(MbrJob){&session->options, results});
-    for (int i = 0; i < window->count && session->style.n_best > 0; i++)
+        workers_run(session->workers, input->count, mbr_task, &(MbrJob){&session->options, results});
+    for (int i = 0; i < input->count && session->style.n_best > 0; i++)
         translation_keep_different(&results[i], session->style.n_best);
     session->seconds += clock_seconds() - start;
     Status status = write_window(session, results);
@@ -160,24 +160,23 @@ static void show_progress(void *context, double share) {
     Session *session = context;
     double bytes =
         (double)session->window_start + share * (double)(session->window_end - session->window_start);
-    progress_line_count(&session->progress, (double)session->lines + share * session->window.count,
+    progress_line_count(&session->progress, (double)session->lines + share * session->input.count,
                         session->total_bytes > 0 ? bytes / (double)session->total_bytes : 0);
 }
 
 /* Read the next window from the inputs; it may have no lines. *more is false after the last input. */
 static Status next_window(Session *session, bool *more) {
     const StrList *inputs = &session->options.inputs;
-    LineWindow *window = &session->window;
-    window->count = 0;
+    InputLines *input = &session->input;
+    input->count = 0;
     *more = session->reader || session->next_input < inputs->count;
     if (!*more) return STATUS_OK;
     if (!session->reader) TRY(line_reader_open(&session->reader, inputs->items[session->next_input++]));
     if (session->interactive) fputs("> ", stderr);
     bool input_more;
-    TRY(line_window_read(window, session->reader, &input_more));
+    TRY(input_lines_read(input, session->reader, &input_more));
     session->window_start = session->window_end;
     session->window_end = session->earlier_bytes + line_reader_consumed(session->reader);
-    session->first_number = line_reader_number(session->reader) - window->count + 1;
     if (input_more) return STATUS_OK;
     if (session->total_bytes > 0) session->earlier_bytes += file_size(inputs->items[session->next_input - 1]);
     line_reader_close(session->reader);
@@ -191,7 +190,8 @@ static void report(const Session *session) {
     char lines[32], tokens[32], time[32];
     bool quiet = session->options.translator.quiet;
     if (!quiet) {
-        command_warn_repaired(session->window.repaired, session->window.first_repaired);
+        if (!session->input.json)
+            command_warn_repaired(session->input.window.repaired, session->input.window.first_repaired);
         unknown_text_report(&session->unknown, session->models.items[0]);
     }
     if (quiet || session->interactive || session->seconds < 1) return;
@@ -249,7 +249,7 @@ static Status session_open(Session *session) {
     session->interactive = options->inputs.count == 0 && isatty(STDIN_FILENO) == 1;
     if (options->inputs.count == 0) strlist_add(&options->inputs, SV("-"));
     session->total_bytes = total_size(&options->inputs);
-    TRY(line_window_set_prefix(&session->window, options->prefix, options->prefix_file));
+    TRY(input_lines_set_prefix(&session->input, options->prefix, options->prefix_file));
     OutFile *output;
     TRY(file_create(&output, options->output));
     session->output = output;
@@ -292,15 +292,15 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count,
                        translator, session->workers));
     TRY(session_open(session));
-    LineWindow *window = &session->window;
-    window->json = options->json_input;
-    window->split = translator->split;
-    window->tags = translator->tags;
-    window->quiet = translator->quiet;
-    window->most_lines = MOST_LINES / decode->mini_batch > decode->maxi_batch
-                             ? decode->mini_batch * decode->maxi_batch
-                             : MOST_LINES;
-    if (session->interactive) window->most_lines = 1;
+    InputLines *input = &session->input;
+    input->json = options->json_input;
+    input->split = translator->split;
+    input->tags = translator->tags;
+    input->quiet = translator->quiet;
+    input->window.max_lines = MAX_LINES / decode->mini_batch > decode->maxi_batch
+                                  ? decode->mini_batch * decode->maxi_batch
+                                  : MAX_LINES;
+    if (session->interactive) input->window.max_lines = 1;
     session->progress =
         command_progress_begin("lines", options->output, translator->quiet || session->interactive);
     return STATUS_OK;
@@ -324,7 +324,7 @@ static Status session_end(Session *session, Status status) {
     if (status == STATUS_OK)
         status =
             translate_score_end(session->score, bleu_tokenizer(session), session->options.translator.quiet);
-    long rejected = session->window.rejected;
+    long rejected = session->input.rejected;
     if (status == STATUS_OK && rejected)
         status = status_fail(STATUS_DATA,
                              "%ld line%s rejected: invalid JSON, no \"text\", or unusable constraints",
@@ -338,7 +338,7 @@ static void session_free(Session *session) {
     translator_free(session->translator);
     workers_free(session->workers);
     ensemble_free(&session->models);
-    line_window_free(&session->window);
+    input_lines_free(&session->input);
     unknown_text_free(&session->unknown);
     glossary_free(session->glossary);
     translate_score_free(session->score);
@@ -360,9 +360,9 @@ Status cmd_translate(int argc, char **argv) {
     } else if (status == STATUS_OK && (status = session_begin(&session, &user_options)) == STATUS_OK) {
         for (bool more = true; more && status == STATUS_OK;) {
             status = next_window(&session, &more);
-            if (status == STATUS_OK && session.window.count > 0) status = translate_window(&session);
+            if (status == STATUS_OK && session.input.count > 0) status = translate_window(&session);
         }
-        if (status == STATUS_OK) status = line_window_end(&session.window);
+        if (status == STATUS_OK) status = input_lines_end(&session.input);
         status = session_end(&session, status);
     }
     session_free(&session);

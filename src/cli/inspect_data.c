@@ -158,7 +158,7 @@ static void add_json_side(const PairStats *stats, int side, StrBuf *out) {
     json_close_object(out);
 }
 
-static void add_json_notes(const PairStats *stats, StrBuf *out) {
+static void add_json_report(const PairStats *stats, StrBuf *out) {
     StrView rest = strbuf_view(&stats->report), line;
     json_put_array(out, "notes");
     while (sv_next(&rest, '\n', &line))
@@ -194,7 +194,7 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
     json_open_object(out);
     json_put_string(out, "file", sv(path));
     json_put_integer(out, "pairs", stats->pairs);
-    add_json_notes(stats, out);
+    add_json_report(stats, out);
     for (int side = 0; side < PAIR_SIDES; side++) add_json_side(stats, side, out);
     add_json_ratio(&stats->ratio, out);
     for (int kind = 0; kind < FINDING_KINDS; kind++)

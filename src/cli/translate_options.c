@@ -80,8 +80,8 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "lines are paragraphs: translate sentence by sentence; white space between and around sentences "
              "stays"},
     {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(translator.tags), .default_text = "false",
-     .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
-             "back by the attention weights; markup in prefixes is only taken out"},
+     .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) come out exactly as they are in the "
+             "source, and entities (&nbsp;) in its way; markup in prefixes is taken out"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
      .help = "every translation begins with TEXT; with --split, that of the first sentence; a word at the "
              "end of TEXT may be completed unless a space follows",

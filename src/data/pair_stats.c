@@ -355,7 +355,7 @@ static const char *script_of(int c) {
     return "other";
 }
 
-static int most_letters_first(const void *a, const void *b) {
+static int by_letters_descending(const void *a, const void *b) {
     const ScriptCount *x = a, *y = b;
     return (x->letters < y->letters) - (x->letters > y->letters);
 }
@@ -377,7 +377,7 @@ int pair_stats_scripts(const PairStats *stats, int side, ScriptCount *scripts, i
         if (i == count) counts[count++] = (ScriptCount){name.data, 0};
         counts[i].letters += times;
     }
-    qsort(counts, (size_t)count, sizeof *counts, most_letters_first);
+    qsort(counts, (size_t)count, sizeof *counts, by_letters_descending);
     for (int i = 0; i < count && i < most; i++) scripts[i] = counts[i];
     return count < most ? count : most;
 }

@@ -5,51 +5,41 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "data/pairs.h"
 
-enum { MOST_BYTES = 32 << 20 };
-
-static Status fail_line(const LineReader *reader, const char *what, const char *hint) {
-    status_fail(STATUS_DATA, "'%s', line %ld: %s", line_reader_path(reader), line_reader_number(reader),
-                what);
+static Status fail_line(const LineReader *reader, long number, const char *what, const char *hint) {
+    status_fail(STATUS_DATA, "'%s', line %ld: %s", line_reader_path(reader), number, what);
     return status_hint(STATUS_DATA, "%s", hint);
 }
 
-/* STATUS_DATA for a line that is too long; counts those that are not text. */
-static Status check_line(PairWindow *window, const LineReader *reader, StrView line) {
-    if (line.length > 2 * (size_t)PAIR_MAX_BYTES)
-        return fail_line(reader, "a line of more than 2 MB", "is it text, one sentence a line?");
-    bool is_text = !memchr(line.data, 0, line.length) && utf8_valid(line);
-    if (!is_text && window->repaired++ == 0) window->first_repaired = line_reader_number(reader);
-    return STATUS_OK;
-}
-
-/* The next line, valid until the one after it is read. */
-static Status next_line(PairWindow *window, LineReader *reader, StrView *line, bool *more) {
-    TRY(line_reader_next(reader, line, more));
-    return *more ? check_line(window, reader, *line) : STATUS_OK;
+static Status check_length(const LineReader *reader, long number, StrView line) {
+    if (line.length <= 2 * (size_t)PAIR_MAX_BYTES) return STATUS_OK;
+    return fail_line(reader, number, "a line of more than 2 MB", "is it text, one sentence a line?");
 }
 
 /* SOURCE TAB TARGET, or the columns of a header. */
-static Status cut_columns(const PairWindow *window, Pair *pair) {
+static Status cut_columns(const PairWindow *window, long number, Pair *pair) {
     int count = columns_cut(&window->columns, pair->raw, &pair->source, &pair->target);
-    bool first = line_reader_number(window->reader) == 1; /* and so no header before it */
+    bool first = number == 1; /* and so no header before it */
     if (first && columns_look_like_ids(&window->columns, pair->raw))
-        return fail_line(window->reader, "the first of more than two columns is a number",
+        return fail_line(window->reader, number, "the first of more than two columns is a number",
                          "a first line such as id TAB en TAB fr says which columns are the pairs");
     if (count > 1) return STATUS_OK;
-    return fail_line(window->reader, "no TAB in it",
+    return fail_line(window->reader, number, "no TAB in it",
                      "pairs are SOURCE TAB TARGET; for two files the arguments are SOURCE TARGET");
 }
 
-static bool is_header(PairWindow *window, StrView line) {
+/* Is it the first line of a file of pairs, with the names of the columns? */
+static bool is_header(PairWindow *window, long number, StrView line) {
     Columns columns;
-    if (window->n_best || line_reader_number(window->reader) != 1) return false;
-    if (!columns_from_header(line, window->source_language, window->target_language, &columns)) return false;
-    window->columns = columns;
+    if (window->n_best || number != 1) return false;
     strbuf_add(&window->header, line);
-    return true;
+    if (columns_from_header(strbuf_view(&window->header), window->source_language, window->target_language,
+                            &columns))
+        window->columns = columns;
+    else
+        strbuf_clear(&window->header);
+    return window->header.length > 0;
 }
 
 StrView n_best_next_field(StrView *rest) {
@@ -65,95 +55,92 @@ StrView n_best_next_field(StrView *rest) {
 }
 
 /* NUMBER ||| TEXT ||| ... */
-static Status cut_fields(const PairWindow *window, Pair *pair) {
-    StrView rest = pair->raw, number = sv_trim(n_best_next_field(&rest));
+static Status cut_fields(const PairWindow *window, long number, Pair *pair) {
+    StrView rest = pair->raw, digits = sv_trim(n_best_next_field(&rest));
     long id = 0;
-    bool is_id = number.length > 0 && number.length < 10 && rest.length > 0;
-    for (size_t i = 0; i < number.length && is_id; i++) {
-        is_id = number.data[i] >= '0' && number.data[i] <= '9';
-        id = id * 10 + (number.data[i] - '0');
+    bool is_id = digits.length > 0 && digits.length < 10 && rest.length > 0;
+    for (size_t i = 0; i < digits.length && is_id; i++) {
+        is_id = digits.data[i] >= '0' && digits.data[i] <= '9';
+        id = id * 10 + (digits.data[i] - '0');
     }
     if (!is_id)
-        return fail_line(window->reader, "not 'NUMBER ||| TEXT ||| ...'",
+        return fail_line(window->reader, number, "not 'NUMBER ||| TEXT ||| ...'",
                          "n-best lists are in Moses format, as 'attn-mt translate --n-best' prints them");
-    if (id >= window->source_count) {
+    if (id >= window->sources.count) {
         char what[96];
-        snprintf(what, sizeof what, "number %ld, but the source has %ld line%s", id, window->source_count,
-                 window->source_count == 1 ? "" : "s");
-        return fail_line(window->reader, what, "numbers count the lines of the source from 0");
+        snprintf(what, sizeof what, "number %ld, but the source has %d line%s", id, window->sources.count,
+                 window->sources.count == 1 ? "" : "s");
+        return fail_line(window->reader, number, what, "numbers count the lines of the source from 0");
     }
-    *pair = (Pair){pair->raw, window->sources[id], sv_trim(n_best_next_field(&rest)), id};
+    *pair = (Pair){pair->raw, window->sources.lines[0][id], sv_trim(n_best_next_field(&rest)), id};
     return STATUS_OK;
 }
 
 /* Two files. */
-static Status next_lines(PairWindow *window, Pair *pair, bool *more) {
-    StrBuf both = {0};
-    TRY(pair_lines_next(window->reader, window->targets, &pair->source, &pair->target, more));
-    if (!*more) return STATUS_OK;
-    TRY(check_line(window, window->reader, pair->source));
-    TRY(check_line(window, window->targets, pair->target));
-    pair->source = arena_text(window->arena, pair->source);
-    pair->target = arena_text(window->arena, pair->target);
+static Status join_lines(const PairWindow *window, long number, Pair *pair) {
+    TRY(check_length(window->reader, number, pair->source));
+    TRY(check_length(window->targets, number, pair->target));
     if (!window->filters) return STATUS_OK;
+    StrBuf both = {0};
     pair_join(&both, pair->source, pair->target);
-    pair->raw = arena_text(window->arena, strbuf_view(&both));
+    pair->raw = arena_text(window->lines.arena, strbuf_view(&both));
     strbuf_free(&both);
     return STATUS_OK;
 }
 
-static bool is_skipped(PairWindow *window, StrView line) {
+static bool is_skipped(PairWindow *window, long number, StrView line) {
     if (!window->filters || memchr(line.data, '\t', line.length)) return false;
-    if (window->skipped++ == 0) window->first_skipped = line_reader_number(window->reader);
+    if (window->skipped++ == 0) window->first_skipped = number;
     return true;
 }
 
-static Status next_pair(PairWindow *window, Pair *pair, bool *more) {
-    *pair = (Pair){0};
-    if (window->targets) return next_lines(window, pair, more);
-    do {
-        TRY(next_line(window, window->reader, &pair->raw, more));
-        if (!*more) return STATUS_OK;
-    } while (is_header(window, pair->raw) || is_skipped(window, pair->raw));
-    pair->raw = arena_text(window->arena, pair->raw);
-    return window->n_best ? cut_fields(window, pair) : cut_columns(window, pair);
+/* Adds line i of the window, unless it is no pair. */
+static Status add_pair(PairWindow *window, int i) {
+    const LineWindow *lines = &window->lines;
+    long number = lines->first_number + i;
+    Pair *pair = &window->pairs[window->count];
+    if (window->targets) {
+        *pair = (Pair){.source = lines->lines[0][i], .target = lines->lines[1][i]};
+        TRY(join_lines(window, number, pair));
+    } else {
+        *pair = (Pair){.raw = lines->lines[0][i]};
+        TRY(check_length(window->reader, number, pair->raw));
+        if (is_header(window, number, pair->raw) || is_skipped(window, number, pair->raw)) return STATUS_OK;
+        TRY(window->n_best ? cut_fields(window, number, pair) : cut_columns(window, number, pair));
+    }
+    window->count++;
+    return STATUS_OK;
 }
 
 Status pair_window_read(PairWindow *window, bool *more) {
+    LineWindow *lines = &window->lines;
     window->count = 0;
-    arena_reset(window->arena);
     do {
-        Pair pair;
-        TRY(next_pair(window, &pair, more));
-        if (!*more) break;
-        window->pairs[window->count++] = pair;
-    } while (window->count < window->most && arena_used(window->arena) < MOST_BYTES &&
-             line_reader_ready(window->reader));
+        lines->max_lines = window->max_pairs;
+        Status status = line_window_read(lines, window->reader, window->targets, more);
+        window->pairs = arena_alloc(lines->arena, (size_t)lines->count * sizeof *window->pairs);
+        for (int i = 0; i < lines->count; i++) TRY(add_pair(window, i));
+        TRY(status);
+    } while (window->count == 0 && *more);
     return STATUS_OK;
 }
 
 static Status read_sources(PairWindow *window, const char *path) {
+    LineWindow *sources = &window->sources;
     LineReader *reader;
     TRY(line_reader_open_limited(&reader, path));
-    Status status = STATUS_OK;
-    window->source_arena = arena_new();
-    MEM_GROW(window->sources, window->source_capacity, 1);
-    for (bool more = true;;) {
-        StrView line;
-        status = next_line(window, reader, &line, &more);
-        if (status != STATUS_OK || !more) break;
-        MEM_GROW(window->sources, window->source_capacity, (size_t)window->source_count + 1);
-        window->sources[window->source_count++] = arena_text(window->source_arena, line);
-    }
+    Status status = line_window_read_all(sources, reader), length = STATUS_OK;
+    for (int i = 0; i < sources->count && length == STATUS_OK; i++)
+        length = check_length(reader, i + 1, sources->lines[0][i]);
     line_reader_close(reader);
-    return status;
+    window->lines.repaired = sources->repaired;
+    window->lines.first_repaired = sources->first_repaired;
+    return length == STATUS_OK ? status : length;
 }
 
 /* ---- opening and closing ---- */
 
 Status pair_window_open(PairWindow *window, const char *pairs) {
-    window->arena = arena_new();
-    window->pairs = mem_alloc((size_t)window->most, sizeof *window->pairs);
     window->bytes = (double)file_size(pairs);
     window->columns = columns_first_two(window->source_language, window->target_language);
     return line_reader_open(&window->reader, pairs);
@@ -178,9 +165,7 @@ double pair_window_share(const PairWindow *window) {
 void pair_window_free(PairWindow *window) {
     if (window->reader) line_reader_close(window->reader);
     if (window->targets) line_reader_close(window->targets);
-    arena_free(window->arena);
-    arena_free(window->source_arena);
-    mem_free(window->pairs);
-    mem_free(window->sources);
+    line_window_free(&window->lines);
+    line_window_free(&window->sources);
     strbuf_free(&window->header);
 }

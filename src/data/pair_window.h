@@ -8,8 +8,7 @@
 #ifndef DATA_PAIR_WINDOW_H
 #define DATA_PAIR_WINDOW_H
 
-#include "base/arena.h"
-#include "io/fileio.h"
+#include "io/line_window.h"
 #include "data/columns.h"
 
 typedef struct {
@@ -20,7 +19,7 @@ typedef struct {
 
 typedef struct {
     /* Set by the caller. */
-    int most; /* pairs of a window */
+    int max_pairs; /* of a window */
     /* The caller writes pairs again: `raw` is set for two files, too, and lines without a TAB are skipped and
      * counted. */
     bool filters;
@@ -29,18 +28,14 @@ typedef struct {
     Pair *pairs; /* [count] */
     int count;
     bool n_best;
-    StrBuf header;                 /* the first line of a file of pairs if it is a header */
-    Columns columns;               /* of the model's languages, or as the header has them */
-    long repaired, first_repaired; /* lines with invalid UTF-8 or NUL, over all reads */
-    long skipped, first_skipped;   /* lines without a TAB */
+    StrBuf header;               /* the first line of a file of pairs if it is a header */
+    Columns columns;             /* of the model's languages, or as the header has them */
+    LineWindow lines;            /* counts lines that are not text, those of `sources` included */
+    long skipped, first_skipped; /* lines without a TAB */
 
     LineReader *reader, *targets; /* the rest is for pair_window.c; targets: the second of two files */
     double bytes;                 /* size of the file of `reader`; unknown if not positive */
-    Arena *arena;                 /* of the pairs' text */
-    Arena *source_arena;          /* of `sources` */
-    StrView *sources;             /* [source_count] the source of an n-best list */
-    long source_count;
-    size_t source_capacity;
+    LineWindow sources;           /* all source lines of an n-best list */
 } PairWindow;
 
 /* "-" is standard input. */

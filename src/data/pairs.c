@@ -273,32 +273,18 @@ static bool repair_pair(PairReader *reader, StrView *source, StrView *target, lo
     return true;
 }
 
-/* Reads on to the end of the longer file, to name both numbers of lines. */
-static Status fail_line_counts(LineReader *source, LineReader *target, bool source_is_longer) {
-    StrView line;
-    for (bool more = true; more;) TRY(line_reader_next(source_is_longer ? source : target, &line, &more));
-    long lines = line_reader_number(source);
-    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", line_reader_path(source), lines,
-                lines == 1 ? "" : "s", line_reader_path(target), line_reader_number(target));
-    return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
-}
-
-Status pair_lines_next(LineReader *sources, LineReader *targets, StrView *source, StrView *target,
-                       bool *more) {
-    bool more_targets;
-    TRY(line_reader_next(sources, source, more));
-    TRY(line_reader_next(targets, target, &more_targets));
-    return *more == more_targets ? STATUS_OK : fail_line_counts(sources, targets, *more);
-}
-
 /* The next line of the open file or files; *more is false at their end. *ok: the line has both columns. */
 static Status next_line(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
     long before = line_reader_number(reader->first);
     *ok = true;
-    if (reader->second)
-        TRY(pair_lines_next(reader->first, reader->second, source, target, more));
-    else
+    if (reader->second) {
+        StrView lines[2];
+        TRY(line_readers_next((LineReader *[]){reader->first, reader->second}, lines, more));
+        *source = lines[0];
+        *target = lines[1];
+    } else {
         TRY(line_reader_next(reader->first, source, more));
+    }
     if (*more && !reader->second) {
         reader->line = *source;
         int fields = columns_cut(&reader->columns, reader->line, source, target);

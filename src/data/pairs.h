@@ -57,10 +57,6 @@ double pair_reader_share(const PairReader *reader); /* progress, 0 to 1: share o
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
 
-/* The next line of each of two files. STATUS_DATA, with both numbers of lines, if one file ends before the
- * other. */
-Status pair_lines_next(LineReader *sources, LineReader *targets, StrView *source, StrView *target,
-                       bool *more);
 /* "source TAB target", appended; TABs in the texts become spaces. */
 void pair_join(StrBuf *line, StrView source, StrView target);
 

@@ -160,10 +160,10 @@ static size_t fit_most(const Model1 *m, size_t most, Entry *scratch) {
     return fit;
 }
 
-static Shortlist *list_best(const Model1 *m, int most_requested) {
+static Shortlist *list_best(const Model1 *m, int max_requested) {
     Shortlist *shortlist = mem_alloc(1, sizeof *shortlist);
     Entry *entries = mem_alloc((size_t)m->targets, sizeof *entries);
-    size_t most = fit_most(m, (size_t)most_requested, entries), count = 0;
+    size_t most = fit_most(m, (size_t)max_requested, entries), count = 0;
     *shortlist = (Shortlist){.source_size = m->sources, .target_size = m->targets};
     shortlist->start = mem_alloc((size_t)m->sources + 2, sizeof *shortlist->start);
     shortlist->ids = mem_alloc(SHORTLIST_MOST + MOST_IDS, sizeof *shortlist->ids);

@@ -55,6 +55,9 @@ Status line_reader_open_limited(LineReader **reader, const char *path);
 /* The next line without its end, valid until the next call. *more is false at the end of the file. Text in
  * UTF-16 and compressed files except gzip are STATUS_DATA. */
 Status line_reader_next(LineReader *reader, StrView *line, bool *more);
+/* The next line of each of two files. STATUS_DATA, with both numbers of lines, if one file ends before the
+ * other. */
+Status line_readers_next(LineReader *const readers[2], StrView lines[2], bool *more);
 /* line_reader_next with the checks of file_read_text. */
 Status line_reader_next_text(LineReader *reader, StrView *line, bool *more);
 /* True if the next line, or the end of the file, is there without waiting for the other end of a pipe or

@@ -223,8 +223,8 @@ Status file_make_dirs(const char *path, bool *made) {
     for (char *end = part; status == STATUS_OK && *end; end++) {
         /* Stop at the end of each component; the first byte may be the root's slash. */
         if (end[0] == '/' ? end == part : end[1] != '\0') continue;
-        char kept = *end;
-        if (kept == '/') *end = '\0';
+        char saved = *end;
+        if (saved == '/') *end = '\0';
         struct stat about;
         last_made = mkdir(part, 0777) == 0;
         if (!last_made) {
@@ -236,7 +236,7 @@ Status file_make_dirs(const char *path, bool *made) {
                 status =
                     status_fail(STATUS_RUNTIME, "cannot create folder '%.700s': a file has that name", part);
         }
-        *end = kept;
+        *end = saved;
     }
     mem_free(part);
     if (made) *made = last_made;
@@ -395,6 +395,23 @@ Status line_reader_next(LineReader *reader, StrView *line, bool *more) {
     }
     *more = true;
     return STATUS_OK;
+}
+
+/* Reads on to the end of the longer file, to name both numbers of lines. */
+static Status fail_line_counts(LineReader *const readers[2], bool first_is_longer) {
+    StrView line;
+    for (bool more = true; more;) TRY(line_reader_next(readers[first_is_longer ? 0 : 1], &line, &more));
+    long lines = readers[0]->number;
+    status_fail(STATUS_DATA, "'%s' has %ld line%s but '%s' has %ld", readers[0]->source->path, lines,
+                lines == 1 ? "" : "s", readers[1]->source->path, readers[1]->number);
+    return status_hint(STATUS_DATA, "line n of one file must be the translation of line n of the other");
+}
+
+Status line_readers_next(LineReader *const readers[2], StrView lines[2], bool *more) {
+    bool more_of_second;
+    TRY(line_reader_next(readers[0], &lines[0], more));
+    TRY(line_reader_next(readers[1], &lines[1], &more_of_second));
+    return *more == more_of_second ? STATUS_OK : fail_line_counts(readers, *more);
 }
 
 Status line_reader_next_text(LineReader *reader, StrView *line, bool *more) {

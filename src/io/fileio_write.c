@@ -144,9 +144,9 @@ static Status open_temporary(OutFile *file) {
         error = errno;
         if (file->fd >= 0) {
             /* On file systems without locks, stale files are not found either. */
-            bool taken = flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+            bool is_locked = flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
             struct stat about;
-            if (!taken && (fstat(file->fd, &about) != 0 || about.st_nlink > 0)) {
+            if (!is_locked && (fstat(file->fd, &about) != 0 || about.st_nlink > 0)) {
                 name_temporary(file, path.data);
                 return STATUS_OK;
             }

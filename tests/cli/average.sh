@@ -1,5 +1,5 @@
 #!/bin/sh
-# average.sh - attn-mt average: the mean of weights, of models that go together.
+# average.sh - attn-mt average: the mean of the weights of several models.
 set -eu
 . tests/cli/tiny_model.inc
 model() { # NAME ARGUMENT...: a second of training
@@ -20,7 +20,7 @@ expect 0 "$attn" inspect "$average"
 grep -q 'average_of  *(2 values)' "$TMP/out" || fail "no provenance: $(cat "$TMP/out")"
 grep -q 'source_language  *en' "$TMP/out" || fail "no language: $(cat "$TMP/out")"
 
-# Names of files need not be UTF-8, where the file system takes others.
+# File names can be invalid UTF-8 if the file system allows it.
 latin1=$TMP/$(printf 'caf\351').safetensors
 if cp "$TMP/b/best.safetensors" "$latin1" 2>/dev/null; then
     expect 0 "$attn" average "$TMP/a/best.safetensors" "$latin1" -o "$TMP/named"
@@ -28,7 +28,7 @@ if cp "$TMP/b/best.safetensors" "$latin1" 2>/dev/null; then
     iconv -f UTF-8 -t UTF-8 <"$TMP/out" >/dev/null || fail "inspect --json: not UTF-8"
 fi
 
-# The mean of a model and itself is that model; of two, neither; the order does not matter.
+# The mean of a model with itself is the model. The order of the models has no effect.
 expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/a/best.safetensors" --output "$TMP/self"
 scores "$TMP/a/best.safetensors" >"$TMP/score.a"
 scores "$TMP/self" >"$TMP/score.self"
@@ -38,7 +38,7 @@ if cmp -s "$TMP/score.a" "$TMP/score.mean"; then fail "the mean is the first mod
 expect 0 "$attn" average "$TMP/b/best.safetensors" "$TMP/a/best.safetensors" -o "$TMP/swapped"
 scores "$TMP/swapped" >"$TMP/score.other"
 same "the order of the models" "$TMP/score.mean" "$TMP/score.other"
-# A number of it, by hand: bytes of the first weight in each file.
+# Computes one weight of the mean from the bytes of the files.
 first() { # MODEL
     header=$(od -An -t u8 -N 8 "$1" | tr -d ' ')
     od -An -t f4 -j $((8 + header)) -N 4 "$1"
@@ -46,7 +46,7 @@ first() { # MODEL
 echo "$(first "$TMP/a/best.safetensors") $(first "$TMP/b/best.safetensors") $(first "$average")" |
     awk '{ d = ($1 + $2) / 2 - $3; exit !(d < 1e-6 && d > -1e-6 && $1 != $2) }' || fail "not the mean"
 
-# Trainings that share nothing but their sizes: a mean of them is made, and a warning.
+# Models of unrelated trainings: a mean with a warning.
 if grep -qF 'little in common' "$TMP/err"; then fail "a warning about models of one training"; fi
 model stranger --seed 2
 expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/stranger/best.safetensors" -o "$TMP/strange"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench.sh - the benchmark runs through all its parts, and its JSON is sound. It checks no speed.
+# bench.sh - the benchmark runs through all its parts, and its JSON is valid. No check of speed.
 set -eu
 TMP=${TMP:?an empty folder}
 . tests/cli/tiny_model.inc
@@ -49,7 +49,7 @@ positive two translation 'beam 1, 2 threads' made tokens/s
 grep -q '2 threads' "$TMP/one.json" && fail "one thread was asked for"
 [ -z "$(ls "$TMPDIR")" ] || fail "temporary files stay: $(ls "$TMPDIR")"
 
-# useful work of the bidirectional model of 16 units on the whole corpus, counted by hand: every word of
+# Operations of the bidirectional model of 16 units on the whole corpus, computed by hand: every word of
 # these pairs is a token, and each sentence has its </s>
 V=$(sed -n 's/.*"target_vocabulary": \([0-9]*\).*/\1/p' "$TMP/one.json")
 awk -F '\t' -v V="$V" -v got="$(value "$TMP/one.json" training '1 thread' work MFLOP/token)" '
@@ -57,9 +57,9 @@ awk -F '\t' -v V="$V" -v got="$(value "$TMP/one.json" training '1 thread' work M
     END {
         H = 16; gates = 3 * H; source = 2 * (2 * H * gates) + 2 * H * H
         target = H * H + 2 * H * gates + 2 * H * gates + (H + 2 * H + H) * H + V * H
-        wanted = 6 * (source * S + target * T + 2 * H * H * NR + (H + 2 * H) * pairs) / T / 1e6
-        if (got / wanted < 0.999999 || got / wanted > 1.000001) {
-            print "useful work " got " instead of " wanted
+        expected = 6 * (source * S + target * T + 2 * H * H * NR + (H + 2 * H) * pairs) / T / 1e6
+        if (got / expected < 0.999999 || got / expected > 1.000001) {
+            print "useful work " got " instead of " expected
             exit 1
         }
     }' "$TMP/pairs.tsv" || fail "useful work"
@@ -74,7 +74,7 @@ positive known translation 'beam 1, 1 thread' made tokens/sentence
 expect 2 "$bench" --quick --model "$TMP/known/best.safetensors"
 says "no lines to translate"
 
-# subcommands: one or several, each with what it needs
+# Subcommands: one or several.
 expect 0 "$bench" latency --quick --seconds 5 --threads 1 $small
 grep -q '^Model that translates' "$TMP/out" || fail "a model to translate with was needed: $(cat "$TMP/out")"
 grep -qE '^(Products|Ops|Training|Translation|Start)' "$TMP/out" &&

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bidirectional.sh - a model of two decoders that write in opposite directions: alone and among others.
+# bidirectional.sh - a model with a left-to-right and a right-to-left decoder, alone and in ensembles.
 set -eu
 . tests/cli/tiny_model.inc
 both="--set model.decoder.bidirectional=true"
@@ -10,7 +10,7 @@ model=$TMP/both/best.safetensors forth=$TMP/forth/best.safetensors
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
 cut -f 2 "$TMP/tiny.tsv" >"$TMP/target"
 
-# By heart, greedily and with a beam; in whatever batches, on whatever threads.
+# The memorized sentences, with greedy and beam search, any batches and any threads.
 for beam in 1 12; do
     expect 0 "$attn" translate -m "$model" -b $beam "$TMP/source"
     right=$(paste -d '\t' "$TMP/out" "$TMP/target" | awk -F '\t' '$1 == $2' | wc -l | tr -d ' ')
@@ -20,7 +20,7 @@ for beam in 1 12; do
     same "threads and batches" "$TMP/found" "$TMP/out"
 done
 
-# One way alone, if so asked, has other scores.
+# --left-to-right uses one decoder, with other scores.
 expect 0 "$attn" translate -m "$model" -b 12 --word-scores "$TMP/source"
 cp "$TMP/out" "$TMP/both"
 expect 0 "$attn" translate -m "$model" -b 12 --word-scores --left-to-right "$TMP/source"
@@ -30,7 +30,7 @@ cmp -s "$TMP/both" "$TMP/out" && fail "--left-to-right changes nothing"
 scores_agree "$model"
 scores_agree "$model" "$forth"
 scores_agree "$forth" "$model"
-# Or one of them alone: so it is asked for, or so the model asks.
+# One decoder alone, by option or by the model's configuration.
 scores_agree "$model" --left-to-right
 # shellcheck disable=SC2086
 tiny_model asks $both --set decode.left_to_right=true --set train.epochs=8
@@ -48,14 +48,14 @@ expect 0 "$attn" translate -m "$asks" --json --confidence --left-to-right=false 
 grep -q '"calibrated": true' "$TMP/out" && fail "calibrated with one decoder, used with two"
 says "the calibration is of the first decoder alone: confidence is"
 
-# It begins at the beginning, too: prefixes, pictures and the page of a model go with it.
+# Prefixes, heatmaps and the page.
 expect 0 "$attn" translate -m "$model" --prefix 'je' "$TMP/source"
 [ "$(grep -c '^je' "$TMP/out")" -eq 64 ] || fail "a prefix: $(head -n 3 "$TMP/out")"
 expect 0 "$attn" heatmap -f csv -m "$model" "i'm home ."
 expect 0 "$attn" heatmap -f html -o "$TMP/page.html" -m "$model" "i'm home ."
 [ -s "$TMP/page.html" ] || fail "no page"
 
-# Interrupted and resumed it ends with the same bytes.
+# A resumed training ends with the same bytes.
 part="$both --set train.schedule=constant --set train.epochs=30"
 # shellcheck disable=SC2086
 tiny_model whole $part
@@ -65,7 +65,7 @@ tiny_model part $part --max-updates 150
 tiny_model part $part --resume
 same "resumed" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"
 
-# One of two directions has no other order.
+# A model of two decoders cannot also be right-to-left.
 # shellcheck disable=SC2086
 expect 2 "$attn" train --config "$TMP/tiny.json" --run "$TMP/refused" $both \
     --set model.decoder.right_to_left=true

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bleu.sh - what `attn-mt bleu` prints: scores, signatures and layout byte by byte as sacreBLEU, intervals
-# nearly so; and its own messages and exit codes.
+# bleu.sh - output of `attn-mt bleu`: scores, signatures and layout byte by byte as sacreBLEU, intervals
+# approximately; messages and exit codes.
 #
 # Lines of tests/golden/bleu/commands.tsv were run with sacreBLEU by scripts/make-bleu-golden.
 set -u
@@ -31,8 +31,8 @@ intervals() { # FILE
         grep -oE '[0-9][0-9.e-]*'
 }
 
-# Both are estimates from 150 resamples or more: five standard errors of the difference of two, as
-# tests/unit/test_resampling.c has them, are 0.3 half widths for means and 0.55 for half widths.
+# Both are estimates from at least 150 resamples. Five standard errors of the difference, as in
+# tests/unit/bleu/resampling.c, are 0.3 half widths for means and 0.55 for half widths.
 intervals_are_near() { # FILE FILE
     intervals "$1" >"$own/expected"
     intervals "$2" | paste "$own/expected" - | awk '
@@ -69,7 +69,7 @@ expect() {
     [ $status -eq "$code" ] || complain "bleu $*: exit code $status, expected $code"
     [ "$(cat "$own/out")" = "$out" ] || complain "bleu $*: printed '$(cat "$own/out")', expected '$out'"
     [ "$(grep -v '^hint: ' "$own/err")" = "$err" ] ||
-        complain "bleu $*: said '$(cat "$own/err")', expected '$err'"
+        complain "bleu $*: printed '$(cat "$own/err")', expected '$err'"
 }
 
 # The textbook's score, and options that sacreBLEU does not have.
@@ -88,17 +88,17 @@ expect 2 '' "attn-mt: option '--d2l' does not go with '--smooth-method'" \
     "$own/theirs" -i "$own/ours" --d2l -s none
 expect 0 0.829 '' -i "$own/ours" -b --d2l "$own/theirs"
 printf 'va !\nil est riche .\n' >"$own/others"
-# Of several references the best one counts.
+# With several references the best one counts.
 expect 0 1.000 '' "$own/others" "$own/theirs" -i "$own/ours" --d2l -b
 expect 0 1.000 '' "$own/theirs" "$own/others" -i "$own/ours" --d2l -b
 printf 'VA !\nIL est riche .\n' >"$own/loud"
 expect 0 1.000 '' "$own/loud" -i "$own/ours" --d2l -b -lc
 
-# An interval around 0 is none.
+# An interval of width 0 is not printed.
 printf 'a b\nc d e f\n' >"$own/other_words"
 expect 0 0.0 '' "$own/other_words" -i "$own/ours" -ci -b
 
-# Several systems as a table. If they are compared, metrics stay in the order given.
+# Several systems as a table. Paired tests keep the order of the metrics.
 cp "$own/ours" "$own/詩"
 (cd "$own" && "$ATTN_MT" bleu theirs -i ours 詩 theirs -m chrf bleu -f text -sh -w 2 -q) >"$own/out"
 cat >"$own/table" <<'END'
@@ -168,7 +168,7 @@ printf 'caf\357\277\275\n' >"$own/replaced"
 expect 0 100.0 "attn-mt: '$own/latin1': 1 ill-formed UTF-8 sequence read as U+FFFD" \
     "$own/replaced" -i "$own/latin1" -b -m chrf
 
-# A language pair chooses the tokenizer, unless one is given.
+# A language pair selects the tokenizer, unless --tokenize is set.
 for choice in 'zh -l en-zh' 'zh --language-pair=en-zh-CN' '13a -l zh-en' 'char -l en-ja -tok char'; do
     # shellcheck disable=SC2086  # the options are words
     "$ATTN_MT" bleu "$own/chinese" -i "$own/chinese" ${choice#* } --force >"$own/out" 2>&1

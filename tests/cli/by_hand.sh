@@ -4,7 +4,7 @@ set -eu
 . tests/cli/tiny_model.inc
 model=docs/by-hand.safetensors
 
-# What the program computed and what the file holds, as lines "NAME ROW NUMBER...", rows from 1.
+# Values from the program and from the model file, as lines "NAME ROW NUMBER...", rows from 1.
 expect 0 "$attn" heatmap -m $model -f json -t "va !" "go ."
 cp "$TMP/out" "$TMP/json"
 awk '/^"tensors"/ { on = 1; next }
@@ -94,15 +94,15 @@ awk -f "$TMP/step.awk" "$TMP/all" >"$TMP/derived" || fail "the program's numbers
 
 # compare: each line of the page to four digits, and nothing is missing
 sed -n 's/^    \([A-Za-z0-9]*\) *= */\1 /p' docs/by-hand.md >"$TMP/page"
-awk 'NR == FNR { for (i = 2; i <= NF; i++) wanted[$1, i] = $i; count[$1] = NF; names++; next }
+awk 'NR == FNR { for (i = 2; i <= NF; i++) expected[$1, i] = $i; count[$1] = NF; names++; next }
     { n++
       if (NF != count[$1]) { print $1 ": " NF - 1 " numbers"; bad = 1 }
-      for (i = 2; i <= NF; i++) { d = $i - wanted[$1, i]
-          if (d > 1.1e-4 || d < -1.1e-4) { print $1, $i, "and not", wanted[$1, i]; bad = 1 } } }
+      for (i = 2; i <= NF; i++) { d = $i - expected[$1, i]
+          if (d > 1.1e-4 || d < -1.1e-4) { print $1, $i, "and not", expected[$1, i]; bad = 1 } } }
     END { if (n != names) { print n, "lines on the page,", names, "derived"; bad = 1 } exit bad }' \
     "$TMP/derived" "$TMP/page" || fail "docs/by-hand.md"
 
-# The last numbers are those that the program prints of the step.
+# The last numbers are the ones that the program prints for the step.
 best='"best": \[{"token": "!".*'
 said="^  {\"token\": \"!\", \"logit\": \([^,]*\), \"log_p\": \([^,]*\), $best"
 token=$(sed -n "s/$said/\1 \2/p" "$TMP/json")

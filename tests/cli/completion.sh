@@ -1,4 +1,4 @@
-# completion.sh - completions in the shells themselves, those that are installed; and bad arguments.
+# completion.sh - completions in each installed shell; invalid arguments.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -68,7 +68,7 @@ in_bash() {
         printf "%s\n" "${COMPREPLY[@]}"' "$TMP/script.bash")
 }
 
-# In a terminal of its own, where what would be offered is printed instead.
+# In a pseudo-terminal, which prints the candidates.
 in_zsh() {
     (cd "$TMP/place" && zsh -f "$TMP/ask.zsh" "$TMP/script.zsh" "$1" | tr -d '\r')
 }

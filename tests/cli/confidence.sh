@@ -16,7 +16,8 @@ expect 0 translate -b 1 --json --confidence "$TMP/source"
 [ "$(grep -c '"confidence": [01][0-9.e-]*, "calibrated": true, "word_confidence": \[' "$TMP/out")" -eq 64 ] ||
     fail "JSON: $(head -n 2 "$TMP/out")"
 
-# On what it was fitted to, the mean over all words is their share in the references (Platt's targets aside).
+# On the validation data, the mean over all words is the share of words in the references (except for Platt's
+# targets).
 grep -o '"word": "[^"]*", "confidence": [0-9.e-]*' "$TMP/out" |
     awk '{ n++; s += $NF; if ($NF < 0 || $NF > 1) exit 1 }
     END { print n, s / n }' >"$TMP/said" || fail "not in [0, 1]"
@@ -28,7 +29,7 @@ translate -b 1 "$TMP/source" | paste - "$TMP/target" | awk -F '\t' '{
 paste -d ' ' "$TMP/said" "$TMP/found" | awk '{ exit !($1 == $3 && $2 - $4 < 0.03 && $4 - $2 < 0.03) }' ||
     fail "confidence $(cat "$TMP/said"), found $(cat "$TMP/found")"
 
-# Nothing to translate; n-best; several models; JSON only; members of the input that are written anew.
+# Blank lines; n-best; several models; JSON only; input fields with the same names.
 printf '\ngo .\n' >"$TMP/two"
 expect 0 translate -b 2 --n-best --json --confidence "$TMP/two"
 grep -q '"confidence": null, "calibrated": true, "word_confidence": \[\]' "$TMP/out" ||

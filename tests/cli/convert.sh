@@ -1,6 +1,6 @@
 #!/bin/sh
-# convert.sh - attn-mt convert: small model files translate as the original does when it is rounded, go
-# wherever models go, and are refused where weights must be exact.
+# convert.sh - attn-mt convert: small model files translate as the original with --precision, work
+# in all commands, and are refused if exact weights are necessary.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
@@ -17,20 +17,20 @@ for name in one transformer apart; do
         expect 0 "$attn" convert --precision $precision "$model" -o "$small"
         says "wrote '$small'"
         expect 0 "$attn" translate --model "$model" --precision $precision --json "$TMP/lines"
-        cp "$TMP/out" "$TMP/wanted"
-        # A small file has its own precision, whatever is asked for.
+        cp "$TMP/out" "$TMP/expected"
+        # A small file keeps its precision with any --precision.
         for asked in float32 int8 bf16; do
             expect 0 "$attn" translate --model "$small" --precision $asked --json "$TMP/lines"
-            same "$name: $precision" "$TMP/wanted" "$TMP/out"
+            same "$name: $precision" "$TMP/expected" "$TMP/out"
         done
         expect 0 "$attn" score --model "$model" --precision $precision "$TMP/tiny.tsv"
-        cp "$TMP/out" "$TMP/wanted"
+        cp "$TMP/out" "$TMP/expected"
         expect 0 "$attn" score --model "$small" "$TMP/tiny.tsv"
-        same "scores of $name: $precision" "$TMP/wanted" "$TMP/out"
+        same "scores of $name: $precision" "$TMP/expected" "$TMP/out"
     done
 done
 
-# Nothing is rounded twice; --output is needed, and is another file.
+# A rounded model is not rounded again; --output is required and must be another file.
 model=$TMP/one/best.safetensors small=$TMP/one.int8
 expect 0 "$attn" convert "$model" -o "$TMP/again"
 same "int8 is what it does by itself" "$small" "$TMP/again"
@@ -53,7 +53,7 @@ fi
 ln "$model" "$TMP/linked"
 expect 2 "$attn" convert "$model" -o "$TMP/linked"
 says "would overwrite another file"
-# Nor does another command write over what it reads, or over what it writes itself.
+# No command overwrites its own input or its own other output.
 cp "$model" "$TMP/precious"
 printf 'go .\n' >"$TMP/go"
 for command in "translate --model $TMP/precious -o $TMP/precious $TMP/go" \
@@ -79,7 +79,7 @@ expect 3 "$attn" convert "$TMP/tiny.tsv" -o "$TMP/none"
 says "not a model file"
 [ ! -e "$TMP/none" ] || fail "a file was written all the same"
 
-# Everything that translates takes it; what needs exact weights names it.
+# All translating commands accept it; commands that need exact weights refuse it by name.
 expect 0 "$attn" heatmap --model "$small" --format csv 'go .'
 expect 0 "$attn" heatmap --model "$small" --model "$model" --format html --output "$TMP/page.html" 'go .'
 expect 0 "$attn" translate --model "$small" --model "$model" "$TMP/lines"
@@ -94,7 +94,7 @@ expect 3 "$attn" train --config "$TMP/tiny.json" --init "$TMP/one.bf16" --run "$
 says "were rounded to bf16"
 [ ! -e "$TMP/none" ] || fail "average or train left something"
 
-# As other programs see it.
+# Read by another program.
 command -v python3 >/dev/null || exit 0
 python3 - "$model" "$small" "$TMP/one.bf16" "$TMP/late" <<'END' || fail "not the documented layout"
 import hashlib, json, struct, sys
@@ -146,7 +146,7 @@ for path in sys.argv[2:4]:
         assert sorted(file.keys()) == sorted(name for name in header if name != "__metadata__")
         assert file.metadata()["precision"] in ("int8", "bf16")
 
-# The same tensors with the scales at the end, and sound digests: they come too late.
+# The same tensors with the scales at the end, and valid checksums: refused.
 header, payload = read(sys.argv[2])
 late = sorted((name for name in header if name != "__metadata__"), key=lambda name: name.endswith(".scale"))
 moved = b""

@@ -1,5 +1,5 @@
 #!/bin/sh
-# demo.sh - the small computations: numbers to be worked out by hand, pictures, refusals.
+# demo.sh - the textbook examples: numbers, pictures, errors.
 set -eu
 . tests/cli/tiny_model.inc
 demo() { "$attn" demo "$@"; }
@@ -19,8 +19,8 @@ picture() {
 
 # ---- attention ----
 
-# check_weights FILE equal|random|unlike: lengths 2 and 6 of ten keys, sums, exact zeros; the same weights in
-# a row or not
+# check_weights FILE equal|random|unlike: lengths 2 and 6 of ten keys, sums, exact zeros; equal or different
+# weights in a row
 check_weights() {
     awk -F , -v kind="$2" '
         function wrong(what) { print "row " NR ": " what; bad = 1 }
@@ -51,9 +51,9 @@ check_contexts() {
                 for (i = 2; i <= NF; i++) s += $i * (4 * (i - 2) + c)
                 printf "%.4f ", s
             }
-        print "" }' "$1" >wanted
+        print "" }' "$1" >expected
     awk '/^contexts/ { on = 1; next } on { print $3, $4, $5, $6 }' "$2" >found
-    paste -d ' ' wanted found | awk 'NF != 8 { bad = 1 }
+    paste -d ' ' expected found | awk 'NF != 8 { bad = 1 }
         { for (i = 1; i <= 4; i++) { d = $i - $(i + 4); if (!(d < 2e-4 && d > -2e-4)) bad = 1 } }
         END { exit bad || NR != 2 }' || fail "contexts: $(cat "$1" "$2")"
 }
@@ -72,7 +72,7 @@ for score in additive dot scaled_dot general cosine distance location concat; do
 done
 
 for score in $scores; do
-    random=random # how weights of random keys are; without attention they are all the same
+    random=random # kind of weights of random keys; location attention ignores keys
     [ "$score" != none ] || random=equal
     expect 0 demo attention --score "$score" -o "$score"
     says "wrote $score.csv"
@@ -80,16 +80,16 @@ for score in $scores; do
     says "wrote $score.svg"
     head -n 1 out | grep -q "^$score: " || fail "no formula: $(cat out)"
     check_contexts "$score.csv" out
-    if [ "$score" = location ]; then # the one that does not look at keys says so
+    if [ "$score" = location ]; then # this score ignores keys and prints that
         grep -q "not at the keys" out || fail "$score says nothing of keys: $(cat out)"
         check_weights "$score.csv" unlike
     else
         ! grep -q "not at the keys" out || fail "$score looks at keys: $(cat out)"
         check_weights "$score.csv" equal
         printf '%s\n' 'contexts (2, 1, 4)' 'query 1   2.0000  3.0000  4.0000  5.0000' \
-            'query 2  10.0000 11.0000 12.0000 13.0000' >wanted
+            'query 2  10.0000 11.0000 12.0000 13.0000' >expected
         tail -n 3 out >found
-        same "contexts under $score" wanted found
+        same "contexts under $score" expected found
     fi
     picture "$score.svg"
     grep -q "$score attention, equal keys</text>" "$score.svg" || fail "no title: $score"
@@ -111,7 +111,7 @@ for score in $scores; do
     [ "$score" = none ] || ! cmp -s random.csv again.csv || fail "another seed, the same weights"
 done
 
-# Keys of two numbers and queries of twenty, where the score allows it; else both of two.
+# Keys of 2 and queries of 20 components if the score allows it; otherwise both of 2.
 expect 0 demo attention -q
 grep -q "2 queries of 20 numbers, 10 equal keys of 2, of which 2 and 6 count" out || fail "sizes: $(cat out)"
 [ -s attention.csv ] && [ -s attention.pgm ] && [ -s attention.svg ] || fail "files: $(ls)"
@@ -119,7 +119,7 @@ expect 0 demo attention -q --score scaled_dot --cell 1 -o one
 grep -q "2 queries of 2 numbers, 10 equal keys of 2, of which 2 and 6 count" out || fail "sizes: $(cat out)"
 [ "$(head -n 2 one.pgm | tr '\n' ' ')" = "P5 10 2 " ] || fail "--cell"
 
-# Scores follow from what is printed above them: queries, keys and parameters, rows times matrices.
+# The scores follow from the printed queries, keys and parameters.
 expect 0 demo attention --score none -q
 ! grep -q weight\\. out || fail "parameters of no score: $(cat out)"
 for score in additive concat general location; do
@@ -148,7 +148,7 @@ for score in additive concat general location; do
         }' out >wrong || fail "$score from its parameters: $(cat wrong out)"
 done
 
-# Lengths of queries, two for each of two examples; a length of 0 leaves nothing.
+# A length for each query; a length of 0 gives only zeros.
 expect 0 demo attention --lengths "1,3;2,4" -q
 for section in 'queries (2, 2, 20)' 'keys (2, 10, 2)' 'values (2, 10, 4)' 'scores (2, 2, 10)' \
     'weights (2, 2, 10)' 'contexts (2, 2, 4)'; do
@@ -156,21 +156,21 @@ for section in 'queries (2, 2, 20)' 'keys (2, 10, 2)' 'values (2, 10, 4)' 'score
 done
 tail -n 4 out >found
 printf '%s\n' 'query 1.1   0.0000  1.0000  2.0000  3.0000' 'query 1.2   4.0000  5.0000  6.0000  7.0000' \
-    'query 2.1   2.0000  3.0000  4.0000  5.0000' 'query 2.2   6.0000  7.0000  8.0000  9.0000' >wanted
-same "contexts of two queries each" wanted found
+    'query 2.1   2.0000  3.0000  4.0000  5.0000' 'query 2.2   6.0000  7.0000  8.0000  9.0000' >expected
+same "contexts of two queries each" expected found
 [ "$(sed -n '/^scores/,/^weights/p' out | grep -o -e ' -inf' | wc -l)" -eq 30 ] ||
     fail "scores of what is masked: $(cat out)"
 expect 0 demo attention --lengths 0,10 -q
 tail -n 2 out | head -n 1 | grep -qx 'query 1   0.0000  0.0000  0.0000  0.0000' || fail "length 0: $(cat out)"
 
-# On a narrow terminal, numbers of a row stand on more lines; nothing else differs.
+# On a narrow terminal, rows wrap; nothing else differs.
 if has_terminals; then
     export attn
     expect 0 demo attention --quiet
-    tr -s ' \n' ' ' <out >wanted
+    tr -s ' \n' ' ' <out >expected
     script -qec 'stty cols 60 && "$attn" demo attention --quiet' /dev/null </dev/null | tr -d '\r' >narrow
     grep '^query\|^ ' narrow | awk 'length > 60 { exit 1 }' || fail "wider than 60 columns: $(cat narrow)"
-    tr -s ' \n' ' ' <narrow | cmp -s - wanted || fail "other numbers on a narrow terminal: $(cat narrow)"
+    tr -s ' \n' ' ' <narrow | cmp -s - expected || fail "other numbers on a narrow terminal: $(cat narrow)"
 fi
 
 # ---- softmax ----
@@ -212,7 +212,7 @@ grep -qxF 'weights (4, 2, 4, 6), result (2, 4, 12)' out || fail "shapes: $(cat o
 awk -F , 'NR > 1 { s = 0; for (i = 2; i <= 7; i++) s += $i; if (s < 0.99999 || s > 1.00001) bad = 1 }
     END { exit bad || NR != 33 }' multihead.csv || fail "sums: $(cat multihead.csv)"
 ! grep -q 'query.weight' out || fail "all of 12 numbers are printed"
-# What is printed of a small one is what the weights and the result are computed from.
+# The printed values of a small example give its weights and its result.
 expect 0 demo multihead --keys random --heads 1 --size 2 --lengths 3 -q
 awk '
     function through(m, i, weight, j) {
@@ -318,7 +318,7 @@ cmp -s last-matrix.csv short-matrix.csv || fail "options first: another matrix"
 expect 0 demo -q -o attention attention # a value that spells a name
 [ -s attention.csv ] || fail "options first: no attention.csv"
 
-# ---- what goes wrong is said, before anything is computed or written ----
+# ---- errors are reported before any computation or output ----
 
 mkdir empty && cd empty
 expect 2 demo
@@ -364,7 +364,7 @@ says "cannot create '$TMP/none/x.csv'"
 expect 1 demo positions -o "$TMP/none/x"
 says "cannot create '$TMP/none/x-curves.svg'"
 [ ! -e "$TMP/none" ] || fail "a folder was made"
-if [ -e /dev/full ]; then # what cannot be printed is not drawn either
+if [ -e /dev/full ]; then # no picture if printing fails
     status=0
     demo attention >/dev/full 2>"$TMP/err" || status=$?
     [ $status -eq 1 ] || fail "status $status on a full disk"
@@ -411,8 +411,8 @@ for side in "is a key" "is left out"; do
         fail "names of the lines: $(grep '<text' pooling-learned.svg)"
 done
 
-# Without noise all that a constant does not see is an error, and the nearest keys tell the rest; with it a
-# width that is learned from the keys themselves forgets to average.
+# Without noise, averaging is the whole error and the nearest keys are best. With noise, a width that is
+# learned from the keys themselves averages too little.
 expect 0 demo pooling --noise 0 --count 500 --quiet
 awk '/mean of .f.q./ { on = 1; next }
     on && $1 == "0.1" { seen = $2 < 0.002 && $3 < 0.002 && $4 > 0.5 }

@@ -1,10 +1,10 @@
 #!/bin/sh
-# diversify.sh - scripts/diversify: two teachers, what they make of the sources, a student of both.
+# diversify.sh - scripts/diversify: two teachers, their translations of the sources, a student.
 set -eu
 . tests/cli/tiny_model.inc
 . scripts/trained.inc
 export THREADS=1
-epochs() { member "$1/train.jsonl" epoch; } # RUN: how many were made
+epochs() { member "$1/train.jsonl" epoch; } # RUN: its number of epochs
 
 tiny_model model --epochs 1 # for $TMP/tiny.json
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/tiny.en"
@@ -15,7 +15,7 @@ cp "$TMP/err" "$TMP/log"
 "$attn" inspect --json "$runs/backwards/best.safetensors" | grep -q '"right_to_left": *true' ||
     fail "the second teacher writes forwards"
 
-# More pairs: what both teachers say, where it is not the target, each once.
+# More pairs: the teachers' translations that differ from the target, each once.
 printf 'en\tfr\n' | cat - "$TMP/tiny.tsv" >"$TMP/pairs"
 same "the pairs" "$TMP/pairs" "$runs/train.tsv"
 "$attn" translate --model "$runs/forwards/best.safetensors" --model "$runs/backwards/best.safetensors" \
@@ -26,7 +26,7 @@ same "what the teachers say" "$TMP/more" "$runs/more.tsv"
 more=$(wc -l <"$runs/more.tsv")
 [ "$more" -gt 4 ] && [ "$more" -lt 65 ] || fail "$more new pairs are no test"
 
-# The student reads all of them, in as many updates.
+# The student trains on all pairs, with the same number of updates.
 grep -q "data  *$((64 + more - 1)) training pairs" "$TMP/log" ||
     fail "what did the student read? $(cat "$TMP/log")"
 shorter=$(awk -v more="$more" 'BEGIN { printf "%.0f", 24 * 65 / (65 + more) }')
@@ -37,7 +37,7 @@ shorter=$(awk -v more="$more" 'BEGIN { printf "%.0f", 24 * 65 / (65 + more) }')
 expect 0 "$attn" translate --model "$runs/student/best.safetensors" \
     --model "$runs/backwards/best.safetensors" --model "$runs/forwards/best.safetensors" "$TMP/tiny.en"
 
-# What is finished is kept; another student comes when it is asked for.
+# Finished runs stay; STUDENTS=2 adds a student.
 STUDENTS=2 expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set data.train="$TMP/tiny.{}" \
     --epochs 24
 [ "$(grep -c '^diversify: ' "$TMP/err")" -eq 1 ] || fail "made again: $(cat "$TMP/err")"
@@ -46,7 +46,7 @@ STUDENTS=2 expect 0 scripts/diversify "$runs" --config "$TMP/tiny.json" --set da
 expect 1 scripts/diversify "$runs" --config "$TMP/tiny.json" --epochs 23
 says "was made with other arguments"
 
-# Columns in any order; two files; a limit; pairs that are held out stay so.
+# Columns in any order; two files; a limit; held-out pairs stay held out.
 printf 'en\tfr\n' >"$TMP/head"
 awk -F '\t' -v OFS='\t' 'BEGIN { print "fr", "x", "en" } { print $2, "x", $1 }' "$TMP/tiny.tsv" \
     >"$TMP/named.tsv"
@@ -61,7 +61,7 @@ cut -f 1 "$TMP/columns/train.tsv" "$TMP/columns/more.tsv" | sort -u >"$TMP/train
 sed 1d "$TMP/columns/valid.tsv" | cut -f 1 | sort -u | comm -12 - "$TMP/trained" >"$TMP/seen"
 same "held-out sources that the student learns" /dev/null "$TMP/seen"
 
-# What a configuration does not hold would be lost.
+# Options outside the configuration are refused.
 for option in "--init $TMP/model/best.safetensors" --vocabulary="$TMP/model/best.safetensors"; do
     # shellcheck disable=SC2086  # an option and its value
     expect 2 scripts/diversify "$TMP/none" --config "$TMP/tiny.json" $option

@@ -1,5 +1,5 @@
 #!/bin/sh
-# explorer.sh - the page of heatmap --format html: what is in the file, and what a browser makes of it.
+# explorer.sh - the page of heatmap --format html: the file, and its behaviour in a browser.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
@@ -9,10 +9,10 @@ printf '%s\n' "i'm home ." "he's calm ." 'go .' 'i lost .' >"$TMP/four"
 
 # ---- the file ----
 
-# check_page FILE: in one piece, asks nobody for anything, nothing but its own script
+# check_page FILE: complete, no network requests, no script except its own
 check_page() {
     [ "$(head -n 1 "$1")" = "<!DOCTYPE html>" ] && [ "$(tail -n 1 "$1")" = "</html>" ] ||
-        fail "no whole page: $1"
+        fail "an incomplete page: $1"
     hash="'sha256-[A-Za-z0-9+/]\{43\}='"
     grep -q "default-src 'none'; style-src $hash; script-src $hash;" "$1" || fail "no policy: $1"
     [ "$(grep -o '<script' "$1" | wc -l)" -eq 2 ] || fail "scripts: $1"
@@ -28,7 +28,7 @@ check_page "$TMP/one.html"
 cat "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" "$TMP/four" >"$TMP/twenty"
 expect 0 heatmap -m "$model" <"$TMP/twenty"
 [ "$(wc -c <"$TMP/out")" -lt 450000 ] || fail "20 sentences take $(wc -c <"$TMP/out") bytes"
-# Many heads and longer sentences: weights are as fine as fits.
+# With many heads and long sentences, the page rounds weights to limit its size.
 tiny_model many --set train.epochs=4 --set model.tie=none --set model.encoder.style=self_attention \
     --set model.attention=scaled_dot --set model.decoder.style=transformer --set model.heads=4 \
     --set model.decoder.layers=4 --set model.encoder.layers=4
@@ -42,13 +42,13 @@ printf '\n' | expect 0 heatmap -m "$model"
 check_page "$TMP/out"
 expect 0 "$attn" heatmap -m "$model" -f html,csv -o "$TMP/both" "go ."
 says "wrote $TMP/both.html"
-[ -s "$TMP/both.csv" ] || fail "no table beside the page"
+[ -s "$TMP/both.csv" ] || fail "no CSV file"
 expect 2 heatmap -m "$model" -m "$model" -m "$model" -m "$model" -m "$model" "go ."
 says "at most 4 models, not 5"
 expect 2 heatmap -m "$model" --layer 2 "go ."
 says "no layer 2"
-tiny_model blind --set model.attention=none --set train.epochs=1
-expect 2 heatmap -m "$model" -m "$TMP/blind/best.safetensors" "go ."
+tiny_model without --set model.attention=none --set train.epochs=1
+expect 2 heatmap -m "$model" -m "$TMP/without/best.safetensors" "go ."
 says "no attention"
 
 # ---- in a browser ----
@@ -76,7 +76,7 @@ expect 0 heatmap -m "$model" --target-file "$TMP/evil" -o "$TMP/hostile" <"$TMP/
 check_page "$TMP/hostile.html"
 sed 's|<body>|<body><p id="evil"></p><script>hit=1</script><img src="x" onerror="hit=2">|' "$TMP/one.html" \
     >"$TMP/tampered.html"
-# So few components that the page has all of them.
+# Models so small that the page contains all components.
 small="--set train.epochs=4 --set model.hidden=4 --set model.tie=none"
 for score in additive dot scaled_dot general cosine bare_cosine distance location concat sum; do
     # shellcheck disable=SC2086 # words
@@ -92,14 +92,14 @@ expect 0 heatmap -m "$TMP/transformer/best.safetensors" -o "$TMP/transformer" "i
 tiny_model mixed $small --set model.encoder.style=self_attention --set model.encoder.layers=2 \
     --set model.heads=2
 expect 0 heatmap -m "$TMP/mixed/best.safetensors" -o "$TMP/mixed" "i'm home ."
-# Its second decoder, which writes from right to left, finds most translations alone.
+# The right-to-left decoder alone finds most of its translations.
 tiny_model ways --set model.decoder.bidirectional=true --set train.epochs=4
 expect 0 heatmap -m "$TMP/ways/best.safetensors" -b 3 -o "$TMP/ways" <"$TMP/four"
 expect 0 heatmap -m "$model" -m "$TMP/dot/best.safetensors" -o "$TMP/two" "i'm home ."
 expect 0 heatmap -m "$model" -t "elle est calme ." -o "$TMP/given" "he's calm ."
 
 cp tests/cli/explorer.html "$TMP/test.html"
-# Virtual time: the browser waits for nothing and runs as long as something is to be done.
+# Virtual time: timers fire at once, and the browser runs until it is idle.
 "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --disable-web-security \
     --user-data-dir="$TMP/browser" --virtual-time-budget=600000 --dump-dom "file://$TMP/test.html" \
     >"$TMP/dom" 2>"$TMP/err" || fail "$browser: $(tail -n 3 "$TMP/err")"
@@ -109,7 +109,7 @@ sed -n '/<pre/,/<\/pre>/p' "$TMP/dom" |
 grep -q '^finished' "$TMP/report" || fail "the browser stopped: $(tail -n 3 "$TMP/report")"
 [ "$(grep -c '^ok' "$TMP/report")" -ge 50 ] || fail "checks: $(grep -c '^ok' "$TMP/report")"
 
-# Its numbers are those of the table.
+# The weights of the page are those of --format csv.
 for kind in cell subcell selfcell; do
     case $kind in
     cell) options="-m $model --level word" ;;
@@ -118,9 +118,9 @@ for kind in cell subcell selfcell; do
     esac
     # shellcheck disable=SC2086 # words
     expect 0 "$attn" heatmap -f csv $options "i'm home ."
-    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/out" >"$TMP/wanted"
-    sed -n "s/^$kind .*: //p" "$TMP/report" | paste "$TMP/wanted" - |
+    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/out" >"$TMP/expected"
+    sed -n "s/^$kind .*: //p" "$TMP/report" | paste "$TMP/expected" - |
         awk '{ d = $1 - $2; if (NF != 2 || d > 0.0016 || d < -0.0016) bad = 1 }
             END { exit bad || NR < 4 }' ||
-        fail "weights of the page, $kind: $(paste "$TMP/wanted" "$TMP/report" | head)"
+        fail "weights of the page, $kind: $(paste "$TMP/expected" "$TMP/report" | head)"
 done

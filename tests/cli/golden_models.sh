@@ -1,6 +1,6 @@
 #!/bin/sh
-# golden_models.sh - models of every release load for ever, and translate as they did. A release adds its own
-# to tests/golden/models: NAME.safetensors, and NAME.txt, what it made of source.txt, greedily and with its
+# golden_models.sh - models of every release load and give the same translations. A release adds its models
+# to tests/golden/models: NAME.safetensors, and NAME.txt, the translations of source.txt, greedy and with a
 # beam.
 set -eu
 . tests/cli/tiny_model.inc

@@ -1,5 +1,5 @@
 #!/bin/sh
-# guided.sh - translations that begin as they are told, or contain the words that they must.
+# guided.sh - prefixes, glossaries, constraints, alternatives.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
@@ -14,7 +14,7 @@ head -n 1 "$TMP/source" >"$TMP/first"
 expect 0 timeout 120 "$attn" translate -m "$model" --quiet --prefix-file "$TMP/word" "$TMP/first"
 [ "$(wc -c <"$TMP/out")" -ge 150000 ] || fail "the prefix is cut"
 
-# A prefix: of all lines, line by line, in JSON; greedy, with a beam, for each of the n best.
+# A prefix for all lines, line by line, in JSON; with greedy and beam search, n-best.
 for beam in 1 5; do
     expect 0 translate -b $beam --prefix 'je suis ' "$TMP/source"
     [ "$(grep -c '^je suis' "$TMP/out")" -eq 3 ] || fail "--prefix, beam $beam: $(cat "$TMP/out")"
@@ -25,7 +25,7 @@ expect 0 translate --n-best=3 -b 3 --prefix 'je ' "$TMP/source"
 [ "$(grep -c '^[013] ||| je' "$TMP/out")" -eq 9 ] || fail "--prefix, n-best: $(cat "$TMP/out")"
 expect 0 translate --prefix 'je 日 ' "$TMP/source"
 says "line 1: the model does not know all of the prefix 'je 日 ': it reads <unk> instead"
-[ "$(grep -c 'of the prefix' "$TMP/err")" -eq 1 ] || fail "said more than once: $(cat "$TMP/err")"
+[ "$(grep -c 'of the prefix' "$TMP/err")" -eq 1 ] || fail "reported more than once: $(cat "$TMP/err")"
 [ "$(grep -c '^je 日' "$TMP/out")" -eq 3 ] || fail "a prefix is printed as it was given: $(cat "$TMP/out")"
 grep -q unk "$TMP/out" && fail "<unk> for what was given: $(cat "$TMP/out")"
 expect 0 translate --prefix 'je 日 ' --json --confidence --quiet "$TMP/source"
@@ -66,7 +66,7 @@ grep -q '"constraints_met": \[\], "constraints_unmet": \["va", "mon chat"\]' "$T
 says "line 1: 'mon chat' is not in the translation"
 grep -q 'does not know all of it' "$TMP/err" && fail "mon chat: $(cat "$TMP/err")"
 
-# A glossary: longer terms first, whole words only, in any batch the same.
+# A glossary: longer terms first, whole words only, the same in any batch.
 printf 'go\tperdu\nhi\tmon chat\nlost .\tperdu\nlost\tgagn\303\251\n\n' >"$TMP/glossary"
 expect 0 translate --glossary "$TMP/glossary" "$TMP/source"
 cp "$TMP/out" "$TMP/terms"
@@ -99,7 +99,7 @@ says "line 1: '日' is not in the translation: the model does not know all of it
 head -n 1 "$TMP/out" | grep -q '"constraints_met": \[\], "constraints_unmet": \["日"\]' ||
     fail "unmet: $(cat "$TMP/out")"
 
-# Alternatives: for each token and </s> a list; also with a prefix, a beam, in chunks, of blank lines.
+# Alternatives: a list for each token and </s>; with a prefix, with a beam, in chunks, for blank lines.
 expect 0 translate --json --alternatives 3 "$TMP/source"
 p='"probability": 0\.[0-9]+\}'
 head -n 1 "$TMP/out" |
@@ -121,7 +121,7 @@ fi
 expect 2 translate --alternatives 3 "$TMP/source"
 says "hint: add --json"
 
-# What goes wrong is said.
+# Errors.
 expect 2 translate --prefix a --prefix-file "$TMP/prefixes" "$TMP/source"
 says "--prefix and --prefix-file exclude each other"
 head -n 2 "$TMP/source" >"$TMP/two"
@@ -134,7 +134,7 @@ expect 3 translate --prefix-file "$TMP/source" "$TMP/two"
 says "'$TMP/source' has more lines than the input"
 printf 'je \nje \n' | gzip -c >"$TMP/whole.gz"
 head -c $(($(wc -c <"$TMP/whole.gz") - 4)) "$TMP/whole.gz" >"$TMP/cut.gz"
-for input in two source; do # the damage is found behind its last line, or by the third
+for input in two source; do # the damage is detected after the last line, or in the third
     expect 3 translate --prefix-file "$TMP/cut.gz" "$TMP/$input"
     says "'$TMP/cut.gz': the gzip data is cut off"
 done
@@ -155,3 +155,7 @@ says '"prefix" is not a string'
 says '"constraints" is not a list'
 says 'a constraint that is not text'
 [ "$(grep -c '^{"error": "' "$TMP/out")" -eq 4 ] || fail "errors in JSON"
+# Errors in lines do not replace the error that ends the reading.
+gzip -c "$TMP/json" | head -c -4 >"$TMP/json.gz"
+expect 3 translate --json-input "$TMP/json.gz"
+[ "$(tail -n 1 "$TMP/err")" = "attn-mt: '$TMP/json.gz': the gzip data is cut off" ] || fail "the last error"

@@ -22,7 +22,7 @@ check_table "$TMP/out" 6 4
 [ "$(cut -d , -f 1 "$TMP/out" | paste -s -d ' ' -)" = " je suis chez moi . </s>" ] ||
     fail "rows: $(cat "$TMP/out")"
 
-# A given translation, in words and in subwords; full precision.
+# A translation from the command line, in words and in subwords; full precision.
 expect 0 heatmap -f csv --level word -t "il est calme ." "he's calm ."
 check_table "$TMP/out" 5 4
 cut -d , -f 1 "$TMP/out" >"$TMP/rows"
@@ -38,7 +38,7 @@ for blank in "" "  "; do
     says "the sentence is empty"
 done
 
-# Found by greedy or beam search or given: the same translation has the same weights.
+# The same translation has the same weights with greedy search, beam search and --target.
 for beam in 1 5; do
     expect 0 heatmap -b $beam -f csv --level word "he's calm ."
     same "beam $beam" "$TMP/forced" "$TMP/out"
@@ -47,19 +47,19 @@ printf "he's calm .\n" >"$TMP/in"
 heatmap -f csv --level word <"$TMP/in" >"$TMP/out"
 same "from standard input" "$TMP/forced" "$TMP/out"
 
-# In the terminal's manner, without colours when it is no terminal.
+# Text without colours, because the output is not a terminal.
 expect 0 heatmap "he's calm ."
 grep -q 'calme' "$TMP/out" || fail "text: $(cat "$TMP/out")"
 ! grep -q "$(printf '\033')" "$TMP/out" || fail "colours in a file"
 
-# Files: one sentence, or many with numbers; blank lines have none.
+# Files: one for one sentence, numbered for several; none for blank lines.
 expect 0 heatmap --level word -o "$TMP/calm" -t "il est calme ." "he's calm ."
 says "wrote $TMP/calm.svg"
 same "csv file" "$TMP/forced" "$TMP/calm.csv"
 [ "$(head -c 2 "$TMP/calm.pgm")" = P5 ] || fail "no PGM"
 [ "$(wc -c <"$TMP/calm.pgm")" -gt $((4 * 5 * 16 * 16)) ] || fail "PGM is too small"
 grep -q '<svg' "$TMP/calm.svg" && grep -q 'calme' "$TMP/calm.svg" || fail "no SVG"
-# Behind right-to-left text a mark (U+200E) keeps the arrow of titles in its direction.
+# After right-to-left text a mark (U+200E) keeps the direction of the arrow in titles.
 mark=$(printf '\342\200\216')
 for format in text svg html; do
     expect 0 heatmap -q -f $format -t "שלום" "שלום"
@@ -88,7 +88,7 @@ printf "va !\n\nsalut !\n" >"$TMP/targets"
 expect 0 heatmap -f csv --target-file "$TMP/targets" <"$TMP/in"
 [ "$(grep -c '</s>' "$TMP/out")" -eq 4 ] || fail "two tables: $(cat "$TMP/out")"
 
-# What goes wrong is said.
+# Errors.
 expect 2 "$attn" heatmap "go ."
 says "no model given"
 expect 2 heatmap -f csv,svg "go ."
@@ -127,7 +127,7 @@ if [ -e /dev/full ]; then
     [ $status -eq 1 ] || fail "status $status on a full disk"
 fi
 
-# JSON holds all that was computed: its weights are the picture's, and a search has a beam.
+# JSON contains all intermediate values: its weights are those of the picture, and a search has a beam.
 expect 0 heatmap -f json -t "il est calme ." "he's calm ."
 cp "$TMP/out" "$TMP/forced.json"
 for key in sentence translation heatmap source target steps tensors; do
@@ -155,7 +155,7 @@ paste -d , "$TMP/scores" "$TMP/rows" | awk -F , '
       for (i = 1; i <= n; i++) s += exp($i)
       for (i = 1; i <= n; i++) { d = exp($i) / s - $(i + n); if (d > 1e-5 || d < -1e-5) bad = 1 } }
     END { exit bad }' || fail "the weights are not the softmax of the scores"
-# Bytes that are no text are U+FFFD in all that is written, as they are to the model.
+# Invalid bytes are U+FFFD in all outputs, as in the input of the model.
 printf 'caf\351 \000 .\n' >"$TMP/in"
 for format in json svg html; do
     expect 0 heatmap -q -f $format <"$TMP/in"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# inspect.sh - what is in a model file.
+# inspect.sh - attn-mt inspect of a model file.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one --set model.hidden=24 --set train.epochs=1
@@ -13,7 +13,7 @@ for text in 'hidden  *24$' 'tokenizer  *bpe$' 'joint  *[0-9,]* tokens' \
     'valid_bleu' 'all  *[0-9,]*  (float32, [0-9.]* [kM]B)$'; do
     grep -q "$text" "$TMP/out" || fail "no '$text' in $(cat "$TMP/out")"
 done
-# The rows of the table add up to its last line.
+# The last line of the table is the sum of its rows.
 sed -n '/^parameters/,$p' "$TMP/out" | tr -d , |
     awk '$3 == "x" { sum += $5; n++ } $1 == "all" { if (n < 10 || sum != $2) exit 1; found = 1 }
         END { exit !found }' ||

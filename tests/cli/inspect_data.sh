@@ -10,7 +10,7 @@ found() {
 }
 nothing() { grep -Eq "^  $1 +0\$" "$TMP/out" || fail "found: $(grep "$1" "$TMP/out")"; }
 
-# Good data is good.
+# Data without findings.
 expect 0 pairs data/train.tsv --valid data/valid.tsv
 found pairs 10,644
 found "source characters" 27 "45 +67"
@@ -49,10 +49,10 @@ found "very different lengths" 1 "line 505"
 grep -q '^  source .*; Latin .*%, Cyrillic ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
 grep -q '^  target .*; Latin .*%, Han ' "$TMP/out" || fail "scripts: $(cat "$TMP/out")"
 ! grep -q 'seem to be swapped' "$TMP/out" || fail "columns of good validation pairs"
-awk -F '\t' '{ print $2 "\t" $1 }' data/valid.tsv >"$TMP/turned.tsv"
-expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/turned.tsv"
-grep -q "The columns of $TMP/turned.tsv seem to be swapped" "$TMP/out" ||
-    fail "turned: $(cat "$TMP/out")"
+awk -F '\t' '{ print $2 "\t" $1 }' data/valid.tsv >"$TMP/swapped.tsv"
+expect 0 pairs "$TMP/odd.tsv" --valid "$TMP/swapped.tsv"
+grep -q "The columns of $TMP/swapped.tsv seem to be swapped" "$TMP/out" ||
+    fail "swapped columns: $(cat "$TMP/out")"
 
 # The same as JSON; from two files; compressed.
 expect 0 pairs --json "$TMP/odd.tsv" --valid "$TMP/valid.tsv"
@@ -91,7 +91,7 @@ grep -q "found the quotes of a spreadsheet, .* in 1 pair ($TMP/sheet.tsv: line 1
     fail "quotes: $(cat "$TMP/out")"
 sed -n 's/.*to remove them: \(awk .*\) FILE > NEW$/\1/p' "$TMP/out" >"$TMP/take_off"
 sh "$TMP/take_off" <"$TMP/sheet.tsv" >"$TMP/without"
-printf 'He said hi.\tEr sagte "hallo".\nYes.\tJa.\nSo\tSo\n' | cmp - "$TMP/without" || fail "not taken off"
+printf 'He said hi.\tEr sagte "hallo".\nYes.\tJa.\nSo\tSo\n' | cmp - "$TMP/without" || fail "still quoted"
 
 # The first line may name the columns, in either order, as for training.
 { printf 'en\tfr\n' && cat "$TMP/mine.tsv"; } >"$TMP/named.tsv"
@@ -105,7 +105,7 @@ expect 0 pairs "$TMP/noted.tsv"
 says "columns  en and fr, as the first line of '$TMP/noted.tsv' says"
 { tail -n +2 "$TMP/out" | grep -v header; } | cmp -s - "$TMP/report" || fail "a note: $(cat "$TMP/out")"
 
-# Or the command line does.
+# The command line names the columns.
 awk -F '\t' '{ print NR "\t" $2 "\tx\t" $1 }' "$TMP/mine.tsv" >"$TMP/wide.tsv"
 expect 0 pairs --columns=-,fr,-,en --languages en-fr "$TMP/wide.tsv"
 tail -n +2 "$TMP/out" | cmp -s - "$TMP/report" || fail "named columns: $(cat "$TMP/out")"

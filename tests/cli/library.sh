@@ -1,6 +1,6 @@
-# libattn_mt: shows its own names and no others; the examples translate as the program does, with the shared
-# and the static library and from Python; nothing is printed.
-# not sanitized: the examples would have to be, too
+# library.sh - libattn_mt exports only its own names; the examples translate as the program, with the shared
+# and the static library and from Python; the library prints nothing.
+# not sanitized: the examples are not
 . tests/cli/tiny_model.inc
 shared=$BUILD/libattn_mt.so.1
 [ -e "$shared" ] || {
@@ -27,8 +27,8 @@ model=$TMP/tiny/best.safetensors
 cut -f 1 data/chapter.tsv >"$TMP/text"
 "$attn" translate -m "$model" --json "$TMP/text" >"$TMP/json" || fail "translate"
 sed 's/.*"translation": "\([^"]*\)", "score": \([^,]*\),.*/\1	\2/' "$TMP/json" >"$TMP/expected"
-# WHAT FILE: the translations, and their scores: four digits behind the point, so within 0.00005, and JSON's
-# own rounding.
+# WHAT FILE: the translations and their scores, to four decimals and the
+# rounding of JSON.
 as_expected() {
     paste "$TMP/expected" "$2" >"$TMP/beside"
     awk -F '\t' 'NF != 4 || $1 != $3 || ($2 - $4) ^ 2 > 0.00006 ^ 2' "$TMP/beside" >"$TMP/wrong"
@@ -62,7 +62,7 @@ if command -v pkg-config >/dev/null; then
     run_example "$TMP/static"
 fi
 
-# A program whose numbers have commas.
+# A program with a locale that writes decimal commas.
 cat >"$TMP/comma" <<-END
 	comment_char %
 	LC_NUMERIC
@@ -98,7 +98,7 @@ else
     echo "no localedef: a locale with commas is not tried"
 fi
 
-# A C++ program may include the header.
+# A C++ program can include the header.
 if command -v c++ >/dev/null; then
     echo '#include "attn_mt.h"' | c++ -Isrc/library -Wall -Werror -x c++ -fsyntax-only - || fail "C++"
 fi
@@ -109,12 +109,12 @@ if command -v python3 >/dev/null && python3 -c 'import ctypes' 2>/dev/null; then
     as_expected "Python translates as the program does" "$TMP/out"
     python3 examples/translate.py /nowhere "$shared" 2>&1 </dev/null | grep -q "cannot open '/nowhere'" ||
         fail "no message in Python"
-    wanted() { # NAME VALUE: asks for that option; prints what went wrong
+    option() { # NAME VALUE: sets the option; prints the error
         python3 -B -c "import sys; sys.path.insert(0, 'examples'); from translate import Model
 Model('$model', '$shared').translate(['go .'], $1=$2)" 2>&1 | tail -n 1
     }
-    wanted shortlist -1 | grep -q "shortlist is -1" || fail "Python's shortlist does not arrive"
-    wanted beam 3 | grep -q "no attribute 'beam'" || fail "Python takes an option that is none"
+    option shortlist -1 | grep -q "shortlist is -1" || fail "Python's shortlist does not arrive"
+    option beam 3 | grep -q "no attribute 'beam'" || fail "Python takes an option that is none"
 else
     echo "no python3: its example is not tried"
 fi

@@ -1,4 +1,4 @@
-# The man page says what --help says, and mandoc finds nothing to mend in it.
+# man.sh - the man page is up to date with --help, and mandoc has no complaints.
 set -eu
 scripts/make-man >"$TMP/page"
 if ! cmp -s "$TMP/page" docs/attn-mt.1; then

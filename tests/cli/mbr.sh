@@ -1,5 +1,5 @@
 #!/bin/sh
-# mbr.sh - translate --mbr: another choice from the same beam, whatever the threads and batches.
+# mbr.sh - translate --mbr: selects from the same beam, for any threads and batches.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model model --epochs 6 # unsure enough

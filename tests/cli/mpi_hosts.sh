@@ -1,6 +1,6 @@
-# mpi_hosts.sh - two machines, played by network namespaces: when the link between them is cut, the ranks of
-# both end in time and name those of the other; what is left goes on.
-# MPI_CUTS: how often.
+# mpi_hosts.sh - two machines, simulated by network namespaces: if their link is cut, the ranks of
+# both end in time and name the ranks of the other machine; the remaining ranks resume.
+# MPI_CUTS: number of cuts.
 # slow
 # not sanitized: the program is linked here
 set -eu
@@ -42,7 +42,7 @@ exec "$TMP/on" $b sh -c "\$*"
 END
 chmod +x "$TMP/on" "$TMP/agent"
 
-# A process that nobody has waited for has no command line any more.
+# A zombie process has no command line.
 is_running() { [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]; } 2>/dev/null
 
 for cut in $(seq "${MPI_CUTS:-2}"); do

@@ -41,7 +41,7 @@ grep -v '^+++ ' "$TMP/diff" | sed -n 's/^+//p' >"$TMP/added"
 sed '$d' "$TMP/added" | cmp -s - $example || fail "not the section of the example"
 [ "$(sed -n '$p' "$TMP/added")" = "$row" ] || fail "not the row of the score"
 
-# Nobody else's make flags; quick to compile rather than quick to run.
+# No inherited make flags; optimized for compile time.
 (
     unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES BUILD CPPFLAGS LDFLAGS
     make -C "$copy" -j1 BUILD=built WERROR=1 CFLAGS=-O1 HOT_CFLAGS=-O1 all
@@ -50,7 +50,7 @@ sed '$d' "$TMP/added" | cmp -s - $example || fail "not the section of the exampl
     fail "the copy does not build"
 }
 
-# It is a choice like any other ...
+# The score is a choice of model.attention ...
 ! "$attn" train --help all | grep -qw "$score" || fail "the program has the score already"
 attn=$copy/built/attn-mt
 expect 0 "$attn" train --help all
@@ -60,7 +60,7 @@ says "$score"
 expect 0 "$attn" train --set "model.attention=$score" --dump-config
 grep -q "\"attention\": \"$score\"" "$TMP/out" || fail "--dump-config: no $score"
 
-# ... and learns: the model knows its sentences by heart.
+# ... and a model with it learns its sentences.
 tiny_model run --set "model.attention=$score" --set model.attention_size=24
 grep -aq "\"attention\\\\*\": *\\\\*\"$score" "$TMP/run/best.safetensors" ||
     fail "the model does not name its score"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# no_attention.sh - a recurrent model without attention, one that looks at its own earlier words, and a
-# Transformer that does so too: train, resume, translate, vote, and draw what there is to draw.
+# no_attention.sh - a recurrent model without attention, one with self-attention in the decoder, and a
+# Transformer: train, resume, translate, ensembles, heatmaps.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model plain --set model.attention=none
@@ -8,7 +8,7 @@ tiny_model self --set model.attention=none --set model.decoder.self_attention=tr
 tiny_model seeing
 plain=$TMP/plain/best.safetensors self=$TMP/self/best.safetensors seeing=$TMP/seeing/best.safetensors
 
-# Both know their sentences, alone and in a vote with any other.
+# Both models memorize their sentences, alone and in ensembles.
 cut -f 1 "$TMP/tiny.tsv" | head -n 4 >"$TMP/source"
 cut -f 2 "$TMP/tiny.tsv" | head -n 4 >"$TMP/target"
 for models in "$plain" "$self" "$plain:$seeing" "$seeing:$plain" "$plain:$self"; do
@@ -20,7 +20,7 @@ expect 0 "$attn" score -m "$self" "$TMP/source" "$TMP/target"
 expect 0 "$attn" translate -m "$self" --precision int8 -b 1 "$TMP/source"
 [ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "int8: $(cat "$TMP/out")"
 
-# Where the source of a term is looked at is known of models with attention, and asked without drawing it.
+# Glossaries use the attention of the models that have it.
 printf 'i\tperdu\n' >"$TMP/glossary"
 for model in "$plain" "$seeing"; do
     expect 0 "$attn" translate -m "$model" --glossary "$TMP/glossary" "$TMP/source"
@@ -31,7 +31,7 @@ expect 0 "$attn" translate -m "$seeing" --glossary "$TMP/glossary" --alignment "
 sed 's/ |||.*//' "$TMP/out" >"$TMP/drawn"
 same "terms and alignment" "$TMP/terms" "$TMP/drawn"
 
-# Stopped and resumed it ends with the same bytes.
+# A resumed training ends with the same bytes.
 for kind in plain self; do
     options="--set model.attention=none --set train.schedule=constant --set train.epochs=30"
     [ $kind = plain ] || options="$options --set model.decoder.self_attention=true"
@@ -44,7 +44,7 @@ for kind in plain self; do
     same "resumed $kind" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"
 done
 
-# Nothing to draw, said before any input is read.
+# Without attention, heatmap fails before it reads input.
 for command in heatmap "translate --alignment" "translate --attention" "translate --tags"; do
     # shellcheck disable=SC2086  # a command and an option
     expect 2 "$attn" $command -m "$plain" </dev/null
@@ -56,7 +56,7 @@ expect 0 "$attn" translate --alignment -m "$seeing" -m "$plain" "$TMP/source"
 grep -q '||| [0-9]*-[0-9]' "$TMP/out" || fail "no alignment: $(cat "$TMP/out")"
 expect 0 "$attn" translate --json --alternatives 2 -m "$plain" "$TMP/source"
 
-# Earlier words on both sides: nothing on and above the diagonal, and rows that sum to 1 but for the first.
+# Attention to earlier words: zero on and above the diagonal; rows sum to 1 except the first.
 expect 0 "$attn" heatmap --self-attention -f csv -m "$self" "i'm home ."
 awk -F , '
     NR == 1 { labels = $0 }
@@ -80,8 +80,8 @@ says "model.decoder.self_attention=true"
 expect 2 "$attn" heatmap --self-attention --layer 2 -m "$self" "he's calm ."
 says "no layer 2: the self-attention of the decoder has 1 layer with 1 head"
 
-# Transformers look at themselves on both sides. The pictures are means of what the JSON has; tokens of the
-# decoder see themselves and earlier ones.
+# Self-attention of a Transformer on both sides. The pictures are means of the maps in the JSON; tokens of the
+# decoder attend to themselves and earlier tokens.
 tiny_model blocks --set train.epochs=4 --set model.tie=none --set model.encoder.style=self_attention \
     --set model.attention=scaled_dot --set model.decoder.style=transformer --set model.encoder.layers=2 \
     --set model.decoder.layers=2
@@ -100,12 +100,12 @@ for side in encoder decoder; do
             -t "il est calme ." "he's calm ."
         cp "$TMP/out" "$TMP/$side.$level"
     done
-    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/$side.subword" >"$TMP/wanted"
+    awk -F , 'NR > 1 { for (i = 2; i <= NF; i++) print $i }' "$TMP/$side.subword" >"$TMP/expected"
     { note "$side.0.self.weights" && note "$side.1.self.weights"; } |
-        awk -v n="$(wc -l <"$TMP/wanted")" '{ sum[(NR - 1) % n] += $1 }
+        awk -v n="$(wc -l <"$TMP/expected")" '{ sum[(NR - 1) % n] += $1 }
             END { for (i = 0; i < n; i++) print sum[i] * n / NR; exit NR != 8 * n }' >"$TMP/mean"
-    paste "$TMP/wanted" "$TMP/mean" | awk '{ d = $1 - $2; if (NF != 2 || d > 1e-5 || d < -1e-5) exit 1 }' ||
-        fail "self-attention of the $side: $(paste "$TMP/wanted" "$TMP/mean")"
+    paste "$TMP/expected" "$TMP/mean" | awk '{ d = $1 - $2; if (NF != 2 || d > 1e-5 || d < -1e-5) exit 1 }' ||
+        fail "self-attention of the $side: $(paste "$TMP/expected" "$TMP/mean")"
     awk -F , 'NR > 1 { s = 0; for (i = 2; i <= NF; i++) s += $i; if (s < 0.9999 || s > 1.0001) exit 1 }' \
         "$TMP/$side.word" || fail "rows of the $side: $(cat "$TMP/$side.word")"
 done

@@ -1,16 +1,16 @@
 #!/bin/sh
-# own_data.sh - a stranger with sentence pairs of his own: `attn-mt train FILE` finds sizes, validation pairs
-# and languages, judges short targets, goes on, and starts from a model.
+# own_data.sh - `attn-mt train FILE`: chooses sizes, validation pairs and languages;
+# short targets, resume, --init.
 set -eu
 . tests/cli/tiny_model.inc
 
-# Small enough for a second; the rule still chooses what is not set.
+# Trains in a second; the rule chooses the other values.
 small="--set model.hidden=16 --set model.embedding=16 --set train.samples=0 --threads 1"
 train() { # STATUS RUN ARGUMENT...
-    wanted=$1 run=$2
+    expected=$1 run=$2
     shift 2
     # shellcheck disable=SC2086  # words
-    expect "$wanted" "$attn" train --run "$TMP/$run" "$@" $small
+    expect "$expected" "$attn" train --run "$TMP/$run" "$@" $small
 }
 silent_on() { # TEXT
     ! grep -qF -e "$1" "$TMP/err" || fail "'$1' on standard error: $(cat "$TMP/err")"
@@ -40,11 +40,11 @@ awk 'length > 80 && /^epoch/ { bad = 1; print } END { exit bad }' "$TMP/err" || 
 grep -q '^epoch 3 update .* chrF ' "$TMP/err" || fail "no chrF in the log: $(cat "$TMP/err")"
 expect 0 "$attn" inspect "$TMP/one/best.safetensors"
 grep -q 'source_language.*source' "$TMP/out" || fail "languages: $(cat "$TMP/out")"
-expect 0 "$attn" score -m "$TMP/one/best.safetensors" "$TMP/header.tsv" # it knows no others
+expect 0 "$attn" score -m "$TMP/one/best.safetensors" "$TMP/header.tsv" # its own languages
 says "columns  en and de, as the first line of '$TMP/header.tsv' says"
 silent_on 'these pairs are'
 
-# No reason without what it is the reason of.
+# Each reason has its value.
 train 0 constant "$TMP/plain.tsv" --set train.schedule=constant --max-updates 1
 silent_on 'to 0 at the end'
 says 'train.learning_rate=0.003'
@@ -65,7 +65,7 @@ says 'tok:zh'
 train 0 spaces "$TMP/chinese.tsv" --languages en-ja --epochs 1 --set train.bleu_tokenizer=13a
 silent_on 'train.bleu_tokenizer'
 
-# Numbers in letters do not come back as whole words.
+# Number words are spelt.
 train 3 nothing "$TMP/plain.tsv" --set text.tokenizer=word
 says 'no word of the training pairs occurs 2 times (text.min_count): the vocabulary is empty'
 [ ! -e "$TMP/nothing/best.safetensors" ] || fail "a model of no words"
@@ -73,7 +73,7 @@ says 'no word of the training pairs occurs 2 times (text.min_count): the vocabul
 train 3 nothing "$TMP/plain.tsv" --set text.max_vocab=4
 says 'text.max_vocab = 4 leaves room for the 4 special tokens alone'
 
-# Signs that are rarer than the vocabulary wants are said, if they are many.
+# Many characters below the minimum count are reported.
 awk 'BEGIN {
     for (i = 0; i < 60; i++) {
         for (a = 0; a <= i % 12; a++) printf "a "
@@ -84,7 +84,7 @@ train 0 signs "$TMP/signs.tsv" --epochs 1 --set text.min_count=9
 says '% of the target tokens are <unk>, with text.min_count=9'
 ! grep -q 'of the source tokens' "$TMP/err" || fail "what is known is called unknown: $(cat "$TMP/err")"
 
-# What was chosen is a configuration: the same run by hand gives the same bytes.
+# The chosen configuration gives the same bytes in a run with --config.
 "$attn" train "$TMP/plain.tsv" --epochs 3 --dump-config >"$TMP/chosen.json" 2>"$TMP/err"
 # shellcheck disable=SC2086  # words
 expect 0 "$attn" train --config "$TMP/chosen.json" $small --run "$TMP/by_hand" --set model.size=manual
@@ -95,7 +95,7 @@ done
 same "chosen and by hand" "$TMP/one.out" "$TMP/by_hand.out"
 [ "$(member one valid_loss)" = "$(member by_hand valid_loss)" ] || fail "chosen and by hand: other losses"
 
-# As Windows writes text: line ends and marks are taken out and told, UTF-16 is refused.
+# Text from Windows: line ends and byte-order marks are removed and reported, UTF-16 is refused.
 { printf '\357\273\277' && sed "s/\$/$(printf '\r')/" "$TMP/plain.tsv"; } >"$TMP/windows.tsv"
 train 0 windows "$TMP/windows.tsv" --epochs 3
 says 'removed the carriage return from 120 lines'
@@ -121,7 +121,7 @@ says "'$TMP/utf16.tsv' is UTF-16, not UTF-8"
 expect 3 "$attn" bleu "$TMP/plain.tsv" <"$TMP/utf16.tsv"
 says "'standard input' is UTF-16, not UTF-8"
 
-# Another encoding is refused, a few bad lines are not; so are ids where the source is read.
+# Another encoding is refused, but not a few invalid lines. Ids in the source column are refused.
 iconv -f UTF-8 -t ISO-8859-1 "$TMP/plain.tsv" >"$TMP/latin1.tsv"
 train 3 latin1 "$TMP/latin1.tsv"
 says "of 120 pairs are not UTF-8, the first in line"
@@ -157,14 +157,14 @@ says "the first line of '$TMP/header.tsv' names en and de, --languages fr-de"
 train 2 none "$TMP/plain.tsv" --languages fr-de --set data.source=fr --set data.target=en
 says "--languages fr-de, but data.target is 'en'"
 
-# Files beside data.train take its place: on one command line that is a mistake, with a configuration told.
+# Files on the command line replace data.train: an error if both are there, a message with a configuration.
 train 2 none "$TMP/plain.tsv" --set data.train="$TMP/header.tsv"
 says "training pairs are named twice: '$TMP/plain.tsv' as FILE, '$TMP/header.tsv' as data.train"
 printf '{"data": {"train": ["%s"], "valid": ["%s"]}}' "$TMP/none.tsv" "$TMP/plain.tsv" >"$TMP/named.json"
 train 0 instead "$TMP/plain.tsv" --config "$TMP/named.json" --max-updates 1
 says "pairs    of '$TMP/plain.tsv', not of data.train"
 
-# The rule is for those who do not configure.
+# The rule does not apply with a configuration.
 for config in configs/demo.json configs/d2l.json configs/multi30k.json; do
     expect 0 "$attn" train --config "$config" --dump-config=minimal
     silent_on 'sizes '
@@ -179,13 +179,13 @@ says ' model.hidden='
 silent_on 'bpe_' # words stay whole
 expect 0 "$attn" train "$TMP/plain.tsv" --set model.size=manual --dump-config
 silent_on 'sizes '
-# A key that names the files is as good as FILE.
+# --set data.train=FILE is the same as FILE.
 expect 0 "$attn" train "$TMP/plain.tsv" --dump-config
 cp "$TMP/out" "$TMP/dumped"
-cp "$TMP/err" "$TMP/told"
+cp "$TMP/err" "$TMP/messages"
 expect 0 "$attn" train --set data.train="$TMP/plain.tsv" --dump-config
 same "the configuration with data.train" "$TMP/dumped" "$TMP/out"
-same "what is said of data.train" "$TMP/told" "$TMP/err"
+same "messages about data.train" "$TMP/messages" "$TMP/err"
 
 # ---- languages ---------------------------------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ for wrong in en en- -de en-en English-en en-de-fr; do
     train 2 none "$TMP/plain.tsv" --languages=$wrong
     says "does not name two languages"
 done
-# Columns by their names; a number is no Indonesian.
+# Columns by name; a column of numbers is not Indonesian ("id").
 awk -F '\t' '{ print (NR == 1 ? "id" : NR) "\t" $0 }' "$TMP/header.tsv" >"$TMP/numbered.tsv"
 languages "$TMP/numbered.tsv" en de -,en,de
 languages "$TMP/numbered.tsv" de en -,en,de --languages de-en
@@ -234,11 +234,11 @@ train 3 none "$TMP/keyed.tsv" --set data.source=en --set data.target=de --set da
 says "'$TMP/keyed.tsv' names its columns 2 and 3 de and en, where 1 and 2 are read"
 says 'hint: --set data.columns=-,de,en reads those'
 # Another file has its columns in the other order.
-awk -F '\t' '{ print $2 "\t" $1 }' "$TMP/header.tsv" >"$TMP/turned.tsv"
-for files in "$TMP/turned.tsv" "--set data.valid=$TMP/turned.tsv"; do
+awk -F '\t' '{ print $2 "\t" $1 }' "$TMP/header.tsv" >"$TMP/swapped.tsv"
+for files in "$TMP/swapped.tsv" "--set data.valid=$TMP/swapped.tsv"; do
     # shellcheck disable=SC2086  # words
     train 3 none "$TMP/header.tsv" $files
-    says "'$TMP/turned.tsv' names its columns de and en, where en and de are read"
+    says "'$TMP/swapped.tsv' names its columns de and en, where en and de are read"
 done
 
 train 0 header "$TMP/header.tsv" --epochs 1
@@ -249,11 +249,11 @@ train 0 both "$TMP/plain.tsv" --set data.held_out=0.5 --set data.valid="$TMP/hea
 silent_on 'held out of the file' # validation pairs are given
 train 1 none "$TMP/missing.tsv"
 says "cannot find '$TMP/missing.tsv'"
-# Of the first pairs of a file some validate, and no others.
+# With data.limit, validation pairs are from the first pairs only.
 train 0 limited "$TMP/plain.tsv" --set data.limit=40 --epochs 1
 set -- $(sed -n 's/^data  *\([0-9]*\) training pairs.*; \([0-9]*\) validation pairs.*/\1 \2/p' "$TMP/err")
 [ $(($1 + $2)) -eq 40 ] || fail "data.limit: $* of 40 pairs"
-# Which do, and which are trained on: all pairs, each source on one side.
+# Validation pairs and training pairs together are all pairs; each source is in one part.
 pairs() { # KIND ARGUMENT...: in $TMP/KIND, without the line of names
     kind=$1
     shift
@@ -265,8 +265,8 @@ names=$(printf 'source\ttarget')
 pairs valid "$TMP/plain.tsv" --set data.limit=40
 [ "$(wc -l <"$TMP/valid")" -eq "$2" ] || fail "$(wc -l <"$TMP/valid") validation pairs, not $2"
 pairs train "$TMP/plain.tsv" --set data.limit=40
-head -n 40 "$TMP/plain.tsv" | sort >"$TMP/wanted"
-sort "$TMP/train" "$TMP/valid" | cmp -s - "$TMP/wanted" || fail "pairs are missing: $(cat "$TMP/train")"
+head -n 40 "$TMP/plain.tsv" | sort >"$TMP/expected"
+sort "$TMP/train" "$TMP/valid" | cmp -s - "$TMP/expected" || fail "pairs are missing: $(cat "$TMP/train")"
 cut -f 1 "$TMP/valid" >"$TMP/sources"
 ! cut -f 1 "$TMP/train" | grep -qxF -f "$TMP/sources" || fail "a source is trained and validated on"
 names=$(printf 'en\tde')
@@ -276,13 +276,13 @@ pairs valid "$TMP/plain.tsv" --languages en-de --set data.valid="$TMP/header.tsv
 same "validation pairs of a file" "$TMP/plain.tsv" "$TMP/valid"
 pairs train "$TMP/odd.{}" --languages en-de --set data.valid="$TMP/header.tsv"
 says "dropped 1 pair with an empty side ($TMP/odd.{}: line 4)"
-paste "$TMP/two.en" "$TMP/two.de" | sed '3s/e/ /; 4d' >"$TMP/wanted"
-same "training pairs of two files" "$TMP/wanted" "$TMP/train"
+paste "$TMP/two.en" "$TMP/two.de" | sed '3s/e/ /; 4d' >"$TMP/expected"
+same "training pairs of two files" "$TMP/expected" "$TMP/train"
 expect 2 "$attn" train --dump-pairs --dump-config
 says '--dump-config and --dump-pairs exclude each other'
 expect 2 "$attn" train --dump-pairs
 says 'no training data is configured'
-# One line that would take longer than all others.
+# A very long line.
 { cat "$TMP/header.tsv" && awk 'BEGIN { while (i++ < 1500) printf "a "; print "\tb" }'; } >"$TMP/endless.tsv"
 train 0 endless "$TMP/plain.tsv" --set data.valid="$TMP/endless.tsv" --epochs 1
 says 'left out 1 validation pair of more than 1000 tokens a side'
@@ -299,9 +299,9 @@ train 3 none "$TMP/plain.tsv" --set data.held_out=1e-9
 says 'is held out for validation'
 says 'hint: raise data.held_out'
 
-# ---- going on ----------------------------------------------------------------------------------------------
+# ---- resume ------------------------------------------------------------------------------------------------
 
-# Where nothing looks ahead, longer later is longer from the start.
+# If no option depends on the end, a longer resumed run equals one long run.
 constant="--set train.schedule=constant --set train.warmup=5 --set train.both_directions=0"
 constant="$constant --set train.average=0.01 --set train.valid_every=0"
 # shellcheck disable=SC2086  # words
@@ -346,33 +346,33 @@ says '% of the source tokens are <unk>: the vocabulary of the model it begins wi
 silent_on 'of the target tokens'
 train 0 lacks "$TMP/lacks.tsv" --resume --max-updates 2
 says '% of the source tokens are <unk>: the vocabulary of the run lacks them'
-# It goes on in its direction, whatever the order of the columns; another language is asked for.
-train 0 turned "$TMP/turned.tsv" --init "$model" --max-updates 1
+# The direction of the model stays, for any order of the columns; another language is a question.
+train 0 swapped "$TMP/swapped.tsv" --init "$model" --max-updates 1
 says 'columns  de and en'
 silent_on 'these pairs are'
-expect 0 "$attn" inspect "$TMP/turned/best.safetensors"
-grep -q 'target_language.*de' "$TMP/out" || fail "--init turned round: $(cat "$TMP/out")"
-awk -F '\t' '{ print (NR == 1 ? "fr" : "x") "\t" $0 }' "$TMP/turned.tsv" >"$TMP/wider.tsv"
+expect 0 "$attn" inspect "$TMP/swapped/best.safetensors"
+grep -q 'target_language.*de' "$TMP/out" || fail "--init swaps the direction: $(cat "$TMP/out")"
+awk -F '\t' '{ print (NR == 1 ? "fr" : "x") "\t" $0 }' "$TMP/swapped.tsv" >"$TMP/wider.tsv"
 languages "$TMP/wider.tsv" en de -,de,en --init "$model"
 train 0 other "$TMP/new.tsv" --init "$model" --max-updates 1 --languages fr-de
 says "'$model' translates from en to de, these pairs are from fr to de"
-# No step: these are its weights.
+# Without updates the weights are those of the model.
 train 0 same "$TMP/new.tsv" --init "$model" --max-updates 1 --set train.learning_rate=0
 for run in header same; do
     "$attn" translate --model "$TMP/$run/best.safetensors" "$TMP/two.en" >"$TMP/$run.out"
 done
 same "weights of --init" "$TMP/header.out" "$TMP/same.out"
-# Only its vocabulary: other sizes, own weights, and both can vote.
-train 0 votes "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set model.cell=lstm \
+# --vocabulary: other sizes and weights; both models form an ensemble.
+train 0 ensemble "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set model.cell=lstm \
     --set model.hidden=48
 silent_on 'gently from a trained model'
 silent_on 'text.bpe_merges'
-expect 0 "$attn" translate --model "$model" --model "$TMP/votes/best.safetensors" "$TMP/two.en"
+expect 0 "$attn" translate --model "$model" --model "$TMP/ensemble/best.safetensors" "$TMP/two.en"
 silent_on 'translates from'
 train 0 back "$TMP/new.tsv" --vocabulary "$model" --languages de-en --max-updates 1
 expect 0 "$attn" translate --model "$model" --model "$TMP/back/best.safetensors" "$TMP/two.en"
 says "'$model' translates from en to de, '$TMP/back/best.safetensors' from de to en"
-train 0 votes "$TMP/new.tsv" --resume --max-updates 2 --set model.cell=lstm --set model.hidden=48
+train 0 ensemble "$TMP/new.tsv" --resume --max-updates 2 --set model.cell=lstm --set model.hidden=48
 train 0 own "$TMP/new.tsv" --vocabulary "$model" --max-updates 1 --set train.learning_rate=0
 "$attn" translate --model "$TMP/own/best.safetensors" "$TMP/two.en" >"$TMP/own.out"
 ! cmp -s "$TMP/header.out" "$TMP/own.out" || fail "--vocabulary took the weights, too"
@@ -381,7 +381,7 @@ says "the vocabulary of '$model' cannot be taken: its text.lowercase is false"
 says 'hint: remove text.lowercase: a model has its own vocabulary'
 train 2 none "$TMP/new.tsv" --vocabulary "$model" --init "$model"
 says '--init and --vocabulary exclude each other'
-train 0 votes "$TMP/new.tsv" --vocabulary "$model" --resume --max-updates 3 --set model.cell=lstm \
+train 0 ensemble "$TMP/new.tsv" --vocabulary "$model" --resume --max-updates 3 --set model.cell=lstm \
     --set model.hidden=48
 says 'resume   from update 2'
 # shellcheck disable=SC2086  # words
@@ -407,7 +407,7 @@ says 'hint: models are the best.safetensors and last.safetensors of a run direct
 
 # ---- short targets -----------------------------------------------------------------------------------------
 
-# BLEU-4 of single words is always 0: the loss decides, and a warning names the cure.
+# BLEU-4 of single words is always 0: the loss selects the best model, and a warning names chrF.
 awk 'BEGIN { for (i = 0; i < 10; i++) printf "%d\tw%d\n", i, 9 - i }' >"$TMP/short.tsv"
 short="--set data.valid=$TMP/short.tsv --set text.tokenizer=word --set text.min_count=1 --epochs 40"
 rate="--set train.schedule=constant --set train.learning_rate=0.01 --set train.warmup=0 --set train.average=0"
@@ -419,11 +419,11 @@ says '--set train.stop_on=chrf'
 grep '"best": true' "$TMP/short/train.jsonl" | tail -n 1 >"$TMP/best"
 least=$(sed 's/.*"valid_loss": \([^,]*\),.*/\1/' "$TMP/short/train.jsonl" | sort -g | head -n 1)
 grep -qF "\"valid_loss\": $least," "$TMP/best" || fail "best is not the lowest loss: $(cat "$TMP/best")"
-! grep -q chrf "$TMP/short/train.jsonl" || fail "chrF is computed although nobody wants it"
+! grep -q chrf "$TMP/short/train.jsonl" || fail "chrF is computed without being selected"
 
 # ---- long targets ------------------------------------------------------------------------------------------
 
-# A digit becomes 24 letters: twice the source and ten more would be half of them.
+# A digit becomes 24 letters: the default limit would cut half of them.
 awk 'BEGIN {
     for (d = 0; d < 10; d++) print d "\t" substr("ABCDEFGHIJ", d + 1, 1) "bcdefghijklmnopqrstuvwx"
 }' >"$TMP/long.tsv"

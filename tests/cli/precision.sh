@@ -1,6 +1,6 @@
 #!/bin/sh
 # precision.sh - train.precision: products of 16-bit numbers where the processor multiplies them, the same
-# bytes with any number of threads and after an interruption; elsewhere floats, and it says so.
+# bytes with any number of threads and after an interruption; on other processors floats and a message.
 set -eu
 . tests/cli/tiny_model.inc
 train() { # RUN ARGUMENT...
@@ -12,14 +12,14 @@ train() { # RUN ARGUMENT...
 unit=false
 train rounded --threads 1
 if grep -q "products of bf16" "$TMP/err"; then unit=true; else says "it trains with float32"; fi
-if "$attn" --version | grep -Eq '^simd +(bf16|amx)$'; then wanted=true; else wanted=false; fi
-[ $unit = $wanted ] || fail "16-bit products: $unit instead of $wanted"
+if "$attn" --version | grep -Eq '^simd +(bf16|amx)$'; then expected=true; else expected=false; fi
+[ $unit = $expected ] || fail "16-bit products: $unit instead of $expected"
 train again --threads 2 --max-updates 11
 train again --threads 3 --max-updates 30 --resume
 same "other threads, interrupted" "$TMP/rounded/last.safetensors" "$TMP/again/last.safetensors"
 
 train floats --threads 1 --set train.precision=float32
-if grep -q "products of bf16" "$TMP/err"; then fail "floats are told as bf16"; fi
+if grep -q "products of bf16" "$TMP/err"; then fail "floats are reported as bf16"; fi
 loss() { sed -n '$s/.*"valid_loss": *\([0-9.]*\).*/\1/p' "$TMP/$1/train.jsonl"; }
 awk -v a="$(loss rounded)" -v b="$(loss floats)" 'BEGIN { exit !(b > 0 && a < 1.01 * b && b < 1.01 * a) }' ||
     fail "validation losses $(loss rounded) and $(loss floats)"
@@ -28,7 +28,7 @@ if $unit && cmp -s "$TMP/rounded/best.safetensors" "$TMP/floats/best.safetensors
 fi
 expect 0 "$attn" translate --model "$TMP/rounded/best.safetensors" "$TMP/valid.tsv"
 
-# What has no such instruction.
+# An instruction set without bf16.
 ATTN_MT_SIMD=base train old --threads 1
 says "it trains with float32"
 ATTN_MT_SIMD=base train old-floats --threads 1 --set train.precision=float32

@@ -1,5 +1,5 @@
 #!/bin/sh
-# progress.sh - how far a translation has come: on a terminal, in a log, and not at all.
+# progress.sh - progress on a terminal, in a log, and switched off.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one --set train.epochs=1 --threads 5
@@ -12,7 +12,7 @@ rm -r "$TMP/one"
 grep -q 'training loss: mean since the last validation' "$TMP/one/curve.svg" || fail "no word on the losses"
 model=$TMP/one/best.safetensors
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do cut -f 1 "$TMP/tiny.tsv"; done >"$TMP/source"
-is_quiet() { # COMMAND...: it says nothing
+is_quiet() { # COMMAND...: it prints no messages
     expect 0 "$@"
     [ ! -s "$TMP/err" ] || fail "not quiet: $*: $(cat "$TMP/err")"
 }
@@ -24,7 +24,7 @@ piped() { # FILE COMMAND PATTERN: a line of its progress
 }
 translate() { "$attn" translate -m "$model" --maxi-batch 4 -o "$TMP/to" "$@"; }
 
-# In a log: lines with the share of all files and the time left; never more than asked for.
+# In a log: lines with the share of all files and the time left, at the requested interval.
 export ATTN_MT_PROGRESS=1e-9
 expect 0 translate "$TMP/source" "$TMP/source"
 grep -Eq '^[0-9,]+ lines  [0-9]+%  ETA [0-9hms.]+  [0-9.]+ lines/s$' "$TMP/err" ||
@@ -53,7 +53,7 @@ score <"$TMP/tiny.tsv" 2>"$TMP/err" || fail "score of standard input"
 grep -Eq "$scored" "$TMP/err" || fail "no progress of standard input: $(cat "$TMP/err")"
 piped "$TMP/tiny.tsv" score '^64 pairs  [0-9.]+ pairs/s$'
 is_quiet score --quiet "$TMP/tiny.tsv"
-# Few pairs at a time where they are large.
+# Small batches for long pairs.
 awk 'BEGIN { for (x = "3456789"; length(x) < 1800000;) x = x x
     for (i = 0; i < 50; i++) print "go .\tva !\t" x }' >"$TMP/large.tsv"
 expect 0 score "$TMP/large.tsv"
@@ -70,7 +70,7 @@ expect 0 env ATTN_MT_PROGRESS=often "$attn" translate -m "$model" "$TMP/source"
 [ "$(grep -c 'ATTN_MT_PROGRESS=often is no number of seconds: ignored' "$TMP/err")" -eq 1 ] ||
     fail "a mistyped number: $(cat "$TMP/err")"
 
-# On a terminal: one line, rewritten. And pictures in the colours it has.
+# On a terminal: one line, rewritten; heatmaps in its colours.
 has_terminals || exit 0
 export model attn TMP ATTN_MT_PROGRESS=1e-9
 cat "$TMP/source" "$TMP/source" "$TMP/source" >"$TMP/more"
@@ -81,7 +81,7 @@ grep -Eq "$(printf '\r')[0-9,]+ lines  [0-9]+%  ETA" "$TMP/screen" ||
 into_log='"$attn" score -m "$model" "$TMP/tiny.tsv" 2>"$TMP/log"' # while results fill the terminal
 script -qec "$into_log" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "into a log: $(cat "$TMP/log")"
 grep -Eq "$scored" "$TMP/log" || fail "no progress in a log: $(cat "$TMP/log")"
-# Narrow: nothing is wider, nothing is lost; the progress of a validation is rewritten too.
+# A narrow terminal: no line is wider, no text is lost; the progress of a validation is also rewritten.
 ln -s "$attn" "$TMP/attn-mt"
 narrow='stty cols 60 && cd "$TMP" && ./attn-mt train tiny.tsv --run narrow --epochs 1'
 script -qec "$narrow" /dev/null </dev/null >"$TMP/screen" 2>&1 || fail "narrow: $(cat "$TMP/screen")"
@@ -92,7 +92,7 @@ grep -q '^validating' "$TMP/lines" || fail "no sign of a validation: $(cat "$TMP
 dumb='"$attn" train --config "$TMP/tiny.json" --run "$TMP/dumb" --set train.epochs=1'
 TERM=dumb script -qec "$dumb" /dev/null </dev/null >"$TMP/screen" 2>&1 ||
     fail "dumb: $(cat "$TMP/screen")"
-! grep -q "$(printf '\033')" "$TMP/screen" || fail "a terminal that cannot rewrite a line is told to"
+! grep -q "$(printf '\033')" "$TMP/screen" || fail "escape sequences on a dumb terminal"
 in_colour() {
     env -u NO_COLOR -u COLORTERM "$@" script -qec '"$attn" heatmap -m "$model" "go ."' /dev/null \
         </dev/null >"$TMP/screen" 2>&1
@@ -103,7 +103,7 @@ for plain in TERM=dumb TERM=xterm-256color 'COLORTERM=truecolor NO_COLOR=1'; do
     in_colour TERM=xterm $plain || fail "$plain: $(cat "$TMP/screen")"
     ! grep -q "$(printf '\033')" "$TMP/screen" || fail "$plain is not heeded"
 done
-# What is to be typed, where nothing else says so.
+# Commands that wait for typed input print a message.
 asks() { # WHAT COMMAND
     timeout 20 script -qec "$2" /dev/null </dev/null >"$TMP/screen" 2>&1 || :
     grep -qF "$1" "$TMP/screen" || fail "$2: $(cat "$TMP/screen")"

@@ -1,4 +1,4 @@
-# read_model.sh - scripts/read_model.py, which knows a model file from docs/model-format.md alone, translates
+# read_model.sh - scripts/read_model.py, written from docs/model-format.md alone, translates
 # 100 sentences like the program: a recurrent model and a Transformer.
 set -eu
 # not sanitized
@@ -27,16 +27,16 @@ compare() { # NAME OPTION...
     tiny_model "$name" "$@"
     model=$TMP/$name/best.safetensors
     expect 0 "$attn" translate --quiet --threads 1 --beam-size 1 --model "$model" "$TMP/input"
-    mv "$TMP/out" "$TMP/wanted"
+    mv "$TMP/out" "$TMP/expected"
     expect 0 "$python" scripts/read_model.py "$model" <"$TMP/input"
-    same "$name: $*" "$TMP/wanted" "$TMP/out"
-    [ "$(sort -u "$TMP/wanted" | wc -l)" -ge 10 ] || fail "$name: its translations are too much alike"
+    same "$name: $*" "$TMP/expected" "$TMP/out"
+    [ "$(sort -u "$TMP/expected" | wc -l)" -ge 10 ] || fail "$name: its translations are too much alike"
 }
 compare recurrent --set model.cell=lstm
 compare transformer --set model.encoder.style=self_attention --set model.decoder.style=transformer \
     --set model.attention=scaled_dot --set model.embedding=32
 
-# What it does not read it names.
+# It names options that it does not support.
 tiny_model other --set train.max_updates=1 --overwrite --set model.encoder.style=conv
 expect 1 "$python" scripts/read_model.py "$TMP/other/best.safetensors" <"$TMP/input"
 says "reads no models with model.encoder.style = "

@@ -1,6 +1,6 @@
 #!/bin/sh
 # readme.sh - every attn-mt command of README.md, docs/use.md, docs/your-data.md and docs/chapters.md is
-# run, in the order it is shown, on small files; but for those of mpirun, which mpi.sh has.
+# run, in the order it is shown, on small files; except mpirun commands, which promise_ranks.sh tests.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
@@ -10,7 +10,7 @@ work=${TMP:?an empty folder}
 mkdir "$work/build" "$work/configs"
 ln -s "$program" "$work/build/attn-mt"
 ln -s "$root/data" "$work/data"
-# The same recipes, over in seconds.
+# The same recipes, shortened to seconds.
 for config in "$root"/configs/*.json; do
     sed -e 's/"epochs": [0-9]*/"epochs": 2/' -e 's/"embedding": [0-9]*/"embedding": 32/' \
         -e 's/"hidden": [0-9]*/"hidden": 32/' "$config" >"$work/configs/${config##*/}"
@@ -26,7 +26,7 @@ sed 's|.*|<p>&</p>|' input.txt >page.html
 sed 's/^/0 ||| /; s/$/ ||| F0= -1 ||| -1/' test.fr | awk '{ $1 = NR - 1; print }' >output.nbest
 
 status=0
-# serve COMMAND: a server is told to end as soon as it is ready; on a port that is free
+# serve COMMAND: stops the server when it is ready; on a free port
 serve() {
     : >out
     sh -c "exec $1 --port 0" >out 2>err &
@@ -47,13 +47,13 @@ run_commands() {
             cat err
             status=1
         fi
-        # what later commands refer to
+        # files for later commands
         for copy in a b; do
             [ ! -f runs/mine/best.safetensors ] || cp runs/mine/best.safetensors $copy.safetensors
         done
     done <"$1"
 }
-# enough PAGE COUNT: it shows at least so many commands
+# enough PAGE COUNT: the page has at least COUNT commands
 enough() {
     [ "$(wc -l <commands)" -ge "$2" ] || {
         echo "$1 shows only $(wc -l <commands) commands"
@@ -79,7 +79,7 @@ for page in README.md docs/use.md; do
     rm output.txt
 done
 
-# Numbers below 300 and their names in German, three of them twice; all lines of code blocks, over in seconds.
+# Numbers below 300 and their German names, three of them twice; the lines of all code blocks, shortened.
 awk 'BEGIN {
     split("eins zwei drei vier fünf sechs sieben acht neun", unit, " ")
     split("zehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig", ten, " ")

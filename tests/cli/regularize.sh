@@ -1,6 +1,6 @@
 #!/bin/sh
-# regularize.sh - what makes training harder on purpose, so that the weights become better: each does
-# something, and gives the same bytes with any number of threads, and after an interruption.
+# regularize.sh - recurrent dropout, BPE-dropout, both directions: each changes
+# the model, with the same bytes for any number of threads and after an interruption.
 set -eu
 . tests/cli/tiny_model.inc
 train() { # RUN ARGUMENT...
@@ -55,11 +55,11 @@ says "it now covers the first 100 % of the new length" # of --resume --max-updat
 refuses "the vocabularies are separate" --set train.both_directions=0.3 --set text.joint=false \
     --set model.tie=target
 refuses "of a run that has no end" --set train.both_directions=0.3 --set train.max_updates=0
-# One model, both ways, by heart.
+# One model memorizes both directions.
 tiny_model both --set train.both_directions=1 --epochs 160
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/one"
 cut -f 2 "$TMP/tiny.tsv" >"$TMP/two"
-right() { # FROM TO: lines that are translated just so
+right() { # FROM TO: number of lines with this translation
     "$attn" translate -m "$TMP/both/best.safetensors" "$1" | paste -d '\t' - "$2" |
         awk -F '\t' '$1 == $2' | wc -l
 }

@@ -1,6 +1,5 @@
 #!/bin/sh
-# right_to_left.sh - a model that writes translations from their last token to the first: alone, as a judge of
-# what another found, and with one that judges it.
+# right_to_left.sh - a right-to-left model: alone, and in ensembles with left-to-right models.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model forth
@@ -13,13 +12,13 @@ right() { # lines of $TMP/out that are right
     paste -d '\t' "$TMP/out" "$TMP/target" | awk -F '\t' '$1 == $2' | wc -l | tr -d ' '
 }
 
-# By heart, in the order of reading, and the training sees that.
+# Memorized translations are in reading order, also in the validation.
 expect 0 "$attn" translate -m "$back" "$TMP/source"
 [ "$(right)" -ge 60 ] || fail "of 64 sentences $(right) are right: $(head -n 5 "$TMP/out")"
 bleu=$(sed -n 's/.*"valid_bleu": \([0-9]*\).*/\1/p' "$TMP/back/train.jsonl" | tail -n 1)
 [ "$bleu" -ge 90 ] || fail "validation: $bleu"
 
-# Interrupted and resumed it ends with the same bytes.
+# A resumed training ends with the same bytes.
 interrupted="--set model.decoder.right_to_left=true --set train.schedule=constant --set train.epochs=30"
 # shellcheck disable=SC2086  # a list of options
 tiny_model whole $interrupted
@@ -29,7 +28,7 @@ tiny_model part $interrupted --max-updates 150
 tiny_model part $interrupted --resume
 same "resumed" "$TMP/whole/best.safetensors" "$TMP/part/best.safetensors"
 
-# A model that is unsure, and one that knows: both search, and both judge.
+# An ensemble of a weak and a good model: both search and both rescore.
 expect 0 "$attn" translate -m "$unsure" -b 12 "$TMP/source"
 alone=$(right)
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 "$TMP/source"
@@ -39,7 +38,7 @@ cp "$TMP/out" "$TMP/voted"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --threads 3 --mini-batch 5 "$TMP/source"
 same "threads and batches" "$TMP/voted" "$TMP/out"
 
-# What is asked of one line changes no other.
+# Constraints of one line do not change other lines.
 printf 'nowhere\tva\n' >"$TMP/glossary"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --glossary "$TMP/glossary" "$TMP/source"
 same "a glossary without words of the text" "$TMP/voted" "$TMP/out"
@@ -52,20 +51,20 @@ same "a prefix of another line" "$TMP/before" "$TMP/now"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 12 --shortlist 50 "$TMP/source"
 expect 0 "$attn" translate -m "$unsure" -m "$back" -b 1 "$TMP/source"
 
-# Whoever comes first.
+# In any order of the models.
 scores_agree "$unsure" "$back"
 scores_agree "$back" "$unsure"
 scores_agree "$forth" "$unsure" "$back"
 
-# Words are aligned, scored and drawn in the order of reading.
+# Alignments, scores and heatmaps are in reading order.
 expect 0 "$attn" translate -m "$back" --word-scores --alignment "$TMP/source"
 grep -q '||| [0-9]*-[0-9]' "$TMP/out" || fail "no alignment: $(head -n 2 "$TMP/out")"
 expect 0 "$attn" heatmap -f csv -m "$back" "i'm home ."
 [ "$(sed '1d; s/,.*//' "$TMP/out" | tail -n 2 | tr '\n' ' ')" = "▁. </s> " ] || fail "rows: $(cat "$TMP/out")"
 expect 0 "$attn" translate -m "$forth" -m "$back" --prefix 'je' "$TMP/source"
-[ "$(grep -c '^je' "$TMP/out")" -eq 64 ] || fail "a prefix with a judge: $(head -n 3 "$TMP/out")"
+[ "$(grep -c '^je' "$TMP/out")" -eq 64 ] || fail "a prefix in an ensemble: $(head -n 3 "$TMP/out")"
 
-# What begins at the beginning.
+# Prefixes.
 for option in "--prefix je" "--prefix-file $TMP/target" "--glossary $TMP/tiny.tsv" --json-input; do
     # shellcheck disable=SC2086  # an option and its value
     expect 2 "$attn" translate -m "$back" -m "$forth" $option "$TMP/source"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# score.sh - how probable given translations are: pairs, n-best lists, filtering, several models.
+# score.sh - attn-mt score: pairs, n-best lists, filtering, several models.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
@@ -8,7 +8,7 @@ score() { "$attn" score -m "$model" "$@"; }
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
 cut -f 2 "$TMP/tiny.tsv" >"$TMP/target"
 
-# A pair is scored as the search scores its own translation.
+# A pair has the same score as in the search.
 "$attn" translate -m "$model" --json --word-scores -b 1 "$TMP/source" >"$TMP/own.json"
 "$attn" translate -m "$model" -b 1 "$TMP/source" >"$TMP/own"
 expect 0 score "$TMP/source" "$TMP/own"
@@ -63,7 +63,7 @@ if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$TMP/out" || fail "not JSON"
 fi
 
-# A filter keeps the lines as they are, and leaves out what fits badly.
+# --keep-above drops pairs with low scores and does not change the other lines.
 { cat "$TMP/tiny.tsv" && printf 'go .\tje suis chez moi .\nhi !\t\n\tsalut !\n'; } >"$TMP/noisy.tsv"
 expect 0 score --keep-above -2 "$TMP/noisy.tsv"
 says "pairs: normalized score above -2"
@@ -78,7 +78,7 @@ same "lines that are no pairs" "$TMP/kept" "$TMP/out"
 cut -f 1 "$TMP/noisy.tsv" >"$TMP/a"
 cut -f 2 "$TMP/noisy.tsv" >"$TMP/b"
 cut -f 1,2 "$TMP/out" >"$TMP/want"
-# A line that names the languages is none of the pairs: it stays with them, and says where they are.
+# A first line that names the languages is not a pair: it selects the columns and stays in the output.
 { printf 'en\tfr\n' && cat "$TMP/noisy.tsv"; } >"$TMP/named.tsv"
 score --keep-above -2 "$TMP/noisy.tsv" >"$TMP/wanted" 2>/dev/null
 expect 0 score --keep-above -2 "$TMP/named.tsv"
@@ -95,7 +95,7 @@ expect 0 score "$TMP/years"
 printf 'fr\ten\nva !\tgo .\n' >"$TMP/swapped.tsv"
 expect 0 score "$TMP/swapped.tsv"
 same "languages in the other order" "$TMP/wanted" "$TMP/out"
-# The model knows its languages, wherever their columns are; those of others are read with a warning.
+# The columns of the model's languages are read in any order; other languages give a warning.
 while read -r names; do
     for name in $names; do
         case $name in en) text='go .' ;; fr) text='va !' ;; *) text=7 ;; esac
@@ -122,7 +122,7 @@ expect 0 score --quiet "$TMP/german.tsv"
 printf 'Who is it?\tQui est-ce ?\ten\tfr\n' >"$TMP/no_names.tsv"
 expect 0 score "$TMP/no_names.tsv"
 [ "$(wc -l <"$TMP/out")" -eq 1 ] || fail "a pair became a header: $(cat "$TMP/out")"
-# What is too long for a sentence is left out by a filter alone.
+# Only a filter drops pairs that are too long.
 long=$(printf '%040d' 0 | sed 's/0/go . /g')
 printf '%s\tva !\ngo .\t%s\ngo .\tva !\n' "$long" "$long" >"$TMP/long.tsv"
 expect 0 score --keep-above -1000 --max-length 30 "$TMP/long.tsv"
@@ -138,8 +138,8 @@ expect 0 score "$TMP/long.tsv"
 expect 0 score --keep-above=-2 "$TMP/a" "$TMP/b"
 same "filtering two files" "$TMP/want" "$TMP/out"
 
-# n-best lists get one more feature: for the best ones, the score that the search found. Others may be made of
-# pieces that their text is not cut into.
+# n-best lists get one more feature. For the best items it is the score of the search; other items can consist
+# of other subwords than their text is split into.
 head -n 4 "$TMP/source" >"$TMP/four"
 "$attn" translate -m "$model" -b 3 --n-best "$TMP/four" >"$TMP/nbest"
 expect 0 score --n-best "$TMP/nbest" "$TMP/four"
@@ -154,7 +154,7 @@ grep -Eqx '0 \|\|\| va ! \|\|\| LM= -[0-9.e-]+' "$TMP/out" || fail "no features:
 grep -Eqx '3 \|\|\| salut ! \|\|\| F0= -1 M= 2 LM= -[0-9.e-]+ \|\|\| -1' "$TMP/out" ||
     fail "features: $(cat "$TMP/out")"
 
-# Several models vote.
+# An ensemble.
 expect 0 score -m "$model" "$TMP/source" "$TMP/own"
 awk 'NR == FNR { a[FNR] = $1; next } { d = a[FNR] - $1; if (d > 1e-3 || d < -1e-3) exit 1 }' \
     "$TMP/base" "$TMP/out" || fail "a model and itself"
@@ -162,7 +162,7 @@ tiny_model other --set text.bpe_merges=50 --set train.epochs=1
 expect 2 score -m "$TMP/other/best.safetensors" "$TMP/source" "$TMP/own"
 says "share one target vocabulary"
 
-# What goes wrong is said.
+# Errors.
 expect 2 "$attn" score "$TMP/source" "$TMP/own"
 says "no model given"
 expect 3 score "$TMP/source"

@@ -1,5 +1,5 @@
-# attn-mt serve, seen from a client: LibreTranslate's interface, the same translations as `translate`, every
-# limit with its answer, a reload and an end that lose no request.
+# serve.sh - attn-mt serve: LibreTranslate's interface, the same translations as `translate`, the answer to
+# every exceeded limit, reload and stop without lost requests.
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny
@@ -102,10 +102,10 @@ gives "method" 405 'Allow: POST' get /translate
 gives "method" 405 'Allow: GET' post $form q=x /health
 printf 'NONSENSE\r\n\r\n' | "$client" "$port" send >"$TMP/answer" # whatever it says, it goes on
 
-# An answer is for who asked: many requests on one connection, some of them wrong.
+# Each answer goes to its request: many requests on one connection, some invalid.
 "$client" "$port" load 3 0 "$TMP/text" "$TMP/translated" >"$TMP/out" || fail "then: $(cat "$TMP/out")"
 
-# Reload under load: no request is lost. A model that cannot be read is not taken.
+# Reload under load: no request is lost. After an unreadable model the old one stays.
 "$client" "$port" load 4 3 "$TMP/text" "$TMP/translated" >"$TMP/load" 2>&1 &
 load=$!
 for n in 1 2 3; do
@@ -120,7 +120,7 @@ grep -q "cannot open '$model'" "$TMP/serve.log" || fail "reload: $(cat "$TMP/ser
 gives "the old model" 200 "$french" post_json "{\"q\": \"$first\"}"
 mv "$model.away" "$model"
 
-# SIGTERM lets what was asked be answered.
+# SIGTERM: running requests are answered.
 many=$(printf '%0500d' 0 | sed 's/0/"go .", /g; s/, $//')
 before=$(metric batches_total)
 post_json "{\"q\": [$many]}" >"$TMP/late" &
@@ -131,14 +131,14 @@ wait $late
 head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end: $(cat "$TMP/late")"
 ! get /health >"$TMP/answer" || fail "it is still there"
 
-# Who hangs up is not translated for: the others would wait behind it. Meanwhile there is no room for as many
-# texts; for more than that there never is.
+# Requests of closed connections are dropped. Meanwhile the queue is full for requests of the same size;
+# larger requests are always refused.
 serve_start -m "$model" --threads 1 --mini-batch 1 --max-waiting 5000 ||
     fail "no server: $(cat "$TMP/serve.log")"
 gives "more than may wait" 400 '501 texts of 2001 characters are more than may wait' \
     post_json "{\"q\": [$many, \"a\"]}"
 ask "{\"q\": [$many]}" >"$TMP/ask"
-"$client" "$port" send <"$TMP/ask" >"$TMP/nobody" &
+"$client" "$port" send <"$TMP/ask" >"$TMP/closed" &
 gone=$!
 while [ "$(metric waiting_texts)" -eq 0 ] && kill -0 $gone 2>/dev/null; do :; done
 gives "waiting" 503 'too much text is waiting' post_json "{\"q\": [$many]}"
@@ -150,7 +150,7 @@ gives "the next one" 200 translatedText post_json '{"q": "go ."}'
 [ "$(metric texts_total)" -lt 501 ] && [ "$(metric waiting_texts)" -eq 0 ] || fail "texts: $(get /metrics)"
 serve_stop || fail "exit status"
 
-# Limits, small ones.
+# Small limits.
 printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
 serve_start -m "$model" --languages pt-BR:zh_Hans --threads 1 --api-key-file "$TMP/keys" --max-body 400 \
     --max-characters 50 --max-texts 3 --max-waiting 110 --max-alternatives 0 ||
@@ -185,7 +185,7 @@ long_head() {
     printf 'GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: %050000d\r\n\r\n' 0 | "$client" "$port" send
 }
 gives "head" 431 '' long_head
-# Keys and models are loaded again together.
+# SIGHUP reloads keys and models together.
 echo '# none' >"$TMP/keys"
 kill -HUP "$server"
 while ! grep -q "continues with the old model" "$TMP/serve.log"; do sleep 0.1; done
@@ -199,7 +199,7 @@ gives "a key of before" 403 'API key' post_json "{\"q\": \"x\", $key}"
 gives "a new key" 200 'translatedText' post_json '{"q": "x", "api_key": "third"}'
 serve_stop || fail "exit status"
 
-# Slow clients are told, and make room for others: two connections are all there are.
+# Slow clients get an error and are disconnected: the limit is two connections.
 serve_start -m "$model" --threads 1 --timeout 0.5 --max-connections 2 || fail "$(cat "$TMP/serve.log")"
 half='POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nq=ha'
 mkfifo "$TMP/fifo.1" "$TMP/fifo.2"
@@ -215,13 +215,13 @@ exec 8>&- 9>&-
 wait "$held1" "$held2"
 for n in 1 2; do
     gives "a slow client" 408 'too slow' cat "$TMP/held.$n"
-    said=$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/p' "$TMP/held.$n")
-    [ "$said" -eq "$(sed '1,/^.$/d' "$TMP/held.$n" | wc -c)" ] ||
-        fail "not $said bytes: $(cat "$TMP/held.$n")"
+    length=$(sed -n 's/^Content-Length: \([0-9]*\).*/\1/p' "$TMP/held.$n")
+    [ "$length" -eq "$(sed '1,/^.$/d' "$TMP/held.$n" | wc -c)" ] ||
+        fail "not $length bytes: $(cat "$TMP/held.$n")"
 done
 serve_stop || fail "exit status"
 
-# Nor do they keep a server that stops for as long as that.
+# Slow clients do not delay the stop of a server.
 serve_start -m "$model" --threads 1 --timeout 3600 || fail "$(cat "$TMP/serve.log")"
 "$client" "$port" send <"$TMP/fifo.1" >"$TMP/held.1" &
 held1=$!
@@ -233,7 +233,7 @@ exec 8>&-
 wait "$held1"
 gives "half a request when the server stops" 408 'too slow' cat "$TMP/held.1"
 
-# Wrong usage.
+# Usage errors.
 expect 2 "$attn" serve
 says "no model given"
 expect 1 "$attn" serve -m /nowhere
@@ -254,7 +254,7 @@ expect 1 "$attn" serve -m "$model" --address 192.0.2.1 --port 0 # an address of 
 says "0.0.0.0 listens on all of its addresses"
 ! grep -q -e '--port 0' "$TMP/err" || fail "another port does not help: $(cat "$TMP/err")"
 
-# Likely words alone, as translate has them; a model without lists cannot.
+# --shortlist, as in translate; an error for a model without shortlists.
 "$attn" translate -m "$model" --split --shortlist 2 -q "$TMP/text" >"$TMP/short" || fail "shortlist"
 serve_start -m "$model" --threads 2 --shortlist 2 --allow-origin https://example.org ||
     fail "no server: $(cat "$TMP/serve.log")"

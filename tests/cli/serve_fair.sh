@@ -1,5 +1,5 @@
-# attn-mt serve among clients that ask for much: short texts do not wait for long ones, long ones get their
-# turn, and nothing is translated for clients that have gone.
+# serve_fair.sh - attn-mt serve with large requests: short texts do not wait for long texts, long texts are
+# not starved, and requests of closed connections are dropped.
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny
@@ -16,8 +16,8 @@ trap 'kill "$server" 2>/dev/null' EXIT
 "$attn" translate -m "$model" --split -q "$TMP/text" >"$TMP/translated" || fail "translate"
 form='POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n'
 
-# Clients that send a request of 100 texts, and many more behind it, and close. Most of their texts are never
-# translated.
+# Clients send a request of 100 texts, many more requests after it, and disconnect. Most of their texts are
+# never translated.
 texts=$(printf '%0100d' 0 | sed 's/0/\&q=i+know+what+he+is+calling+about+./g')
 {
     printf "$form"'Content-Length: %d\r\n\r\n%s' ${#texts} "$texts"
@@ -29,7 +29,7 @@ grep -q translatedText "$TMP/answer" || fail "the next one: $(cat "$TMP/answer")
 [ "$(metric texts_total)" -lt 1000 ] && [ "$(metric waiting_texts)" -eq 0 ] || fail "texts: $(get /metrics)"
 [ "$(metric 'requests_total{status="499"}')" -ge 30 ] || fail "499: $(get /metrics)"
 
-# Long requests get their turn among short ones. The word is long enough that they could pass it for good.
+# Long requests are not starved by short ones. The word is long, so short requests could always overtake it.
 word=$(printf '%02000d' 0 | tr 0 x)
 "$client" "$port" load 8 4 "$TMP/text" "$TMP/translated" >"$TMP/load" 2>&1 &
 load=$!
@@ -39,8 +39,8 @@ kill -0 "$load" 2>/dev/null || fail "a long text waited until no short one came"
 wait "$load" || fail "answers: $(cat "$TMP/load")"
 serve_stop || fail "exit status"
 
-# Short texts do not wait for long ones: 40 of them are answered while hardly one long text is. In turn they
-# would wait for six each.
+# Short texts do not wait for long texts: 40 short texts are answered in the time of about one long text. In
+# order of arrival each would wait for six.
 for threads in 1 2; do
     serve_start -m "$model" --threads $threads || fail "$(cat "$TMP/serve.log")"
     "$client" "$port" beside 6 20000 40 >"$TMP/out" || fail "short texts: $(cat "$TMP/out")"
@@ -49,7 +49,7 @@ for threads in 1 2; do
     serve_stop || fail "exit status"
 done
 
-# The line is counted in characters. When it has no more room for much, it still has for little.
+# The queue is limited in characters: if it is too full for a large request, it still accepts a small one.
 serve_start -m "$model" --threads 1 --max-waiting 42000 || fail "$(cat "$TMP/serve.log")"
 word=$(printf '%020000d' 0 | tr 0 x)
 for n in 1 2; do

@@ -1,5 +1,5 @@
-# attn-mt serve --api-key-file: a file that is not text is refused, at the start and by a reload; no key, or
-# an empty one, never opens the server.
+# serve_keys.sh - attn-mt serve --api-key-file: a file that is not text is refused, at the start and by a
+# reload; no key, or an empty one, never opens the server.
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny --set train.epochs=1
@@ -15,7 +15,7 @@ if ! serve_start -m "$model" --threads 1 --api-key-file "$keys"; then
 fi
 trap 'kill "$server" 2>/dev/null' EXIT
 
-# asks KEY STATUS: a request with that key; none if KEY is "none"
+# asks KEY STATUS: a request with the key, or without a key if KEY is "none"
 asks() {
     key=", \"api_key\": \"$1\""
     [ "$1" != none ] || key=
@@ -31,7 +31,7 @@ closed() {
 closed
 asks first 200
 
-# refused CONTENT PART: neither a server that starts nor one that reloads takes it
+# refused CONTENT PART: start and reload refuse this file
 refused() {
     printf "$1" >"$keys"
     expect 3 timeout 20 "$attn" serve -m "$model" --port 0 --api-key-file "$keys"
@@ -58,7 +58,7 @@ refused 'secret\n\377\n' ', line 2: not UTF-8'
 refused '# nothing\n \n' ' has no key'
 refused '' ' has no key'
 
-# As editors on Windows save UTF-8.
+# UTF-8 with a byte-order mark.
 printf '\357\273\277secret\r\nother\r\n' >"$keys"
 : >"$TMP/serve.log"
 kill -HUP "$server"

@@ -1,5 +1,5 @@
-# What many large requests at a time take of the memory of `attn-mt serve`, and that it gives it back.
-# not sanitized: sanitizers keep what was freed
+# serve_memory.sh - memory of `attn-mt serve` with many large requests, and when idle again.
+# not sanitized: sanitizers keep freed memory
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny
@@ -19,7 +19,7 @@ peak() { awk '/^VmHWM:/ { print $2 }' "/proc/$server/status"; }
 }
 begin=$(serve_rss)
 
-# stays WHAT PEAK REST: the server has taken at most PEAK kB more than at its start, and soon has at most REST
+# stays WHAT PEAK REST: the server used at most PEAK kB more than at its start, and soon uses at most REST kB
 # more
 stays() {
     [ "$(peak)" -le $((begin + $2)) ] || fail "$1: $begin kB before, $(peak) kB at most"
@@ -37,7 +37,7 @@ request() {
     cat "$1"
 }
 
-# Bodies of many values, while a long text is in work.
+# Bodies of many values during the translation of a long text.
 {
     printf '{"q": "go .", "x": [0'
     yes ,0 | head -n 499000 | tr -d '\n'
@@ -49,7 +49,7 @@ while [ "$(metric batches_total)" -eq 0 ]; do sleep 0.02; done
 "$client" "$port" hold 16 1 <"$TMP/input"
 stays "many values" 150000 25000
 
-# Large answers that no client takes.
+# Large answers that no client reads.
 printf '{"q": "%s", "attention": "subword"}' "$(printf '%0800d' 0 | sed 's/0/go . /g')" >"$TMP/attention"
 request "$TMP/attention" >"$TMP/input"
 "$client" "$port" hold 30 60 <"$TMP/input" &

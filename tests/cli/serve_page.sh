@@ -1,5 +1,5 @@
-# The page of attn-mt serve in a browser (Chromium, where there is one): it translates the text behind the #,
-# draws its attention, and text is data.
+# serve_page.sh - the page of attn-mt serve in Chromium: it translates the text in the fragment of its address
+# and draws the attention. Text is data.
 # not sanitized
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
@@ -30,26 +30,27 @@ for part in "dir=\"auto\" aria-live=\"polite\" lang=\"fr\">$french</p>" 'lang="e
     grep -qF -e "$part" "$TMP/dom" || fail "no '$part' in: $(cat "$TMP/dom")"
 done
 
-# A per cent sign that encodes nothing.
+# A per cent sign that encodes nothing stays.
 show '50%%20%2:%ff' >"$TMP/dom"
 grep -qF 'English → French' "$TMP/dom" || fail "a per cent sign: $(cat "$TMP/dom")"
 ! grep -q 'id="attention"></div>' "$TMP/dom" || fail "a text with a per cent sign: $(cat "$TMP/dom")"
 
-# Text that would be markup, or a script: it is shown, and nothing of it runs.
+# Text that looks like markup or a script is shown and does not run.
 show '%3Cimg/src=x/onerror=document.title=1%3E%3Cscript%3Edocument.title=2%3C/script%3E' >"$TMP/dom"
 grep -qF '<title>attn-mt</title>' "$TMP/dom" || fail "a text ran: $(cat "$TMP/dom")"
 ! grep -qiE '<img|<script>' "$TMP/dom" || fail "a text became markup: $(cat "$TMP/dom")"
 grep -qF '&lt;' "$TMP/dom" || fail "the text is not shown: $(cat "$TMP/dom")"
 
-# Long text is translated without the picture.
+# Long text is translated without a table.
 long=$(printf 'go%%20.%%20%.0s' $(seq 201))
 show "$long" >"$TMP/dom"
-grep -qF "<p>Left out: the text has more than 1,000 characters.</p>" "$TMP/dom" || fail "$(cat "$TMP/dom")"
+grep -qF "<p>No attention: the text has more than 1,000 characters.</p>" "$TMP/dom" ||
+    fail "$(cat "$TMP/dom")"
 grep -qF ">${french%% *}" "$TMP/dom" || fail "long text is not translated: $(cat "$TMP/dom")"
 ! grep -q '<table' "$TMP/dom" || fail "the weights of long text are drawn"
 serve_stop || fail "exit status"
 
-# A model without attention translates, too.
+# A model without attention also translates.
 tiny_model plain --set model.attention=none --set train.epochs=2
 serve_start -m "$TMP/plain/best.safetensors" --threads 1 || fail "$(cat "$TMP/serve.log")"
 show 'go%20.' >"$TMP/dom"
@@ -57,10 +58,10 @@ grep -qF 'role="status"></p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom"
 post_json '{"q": "go .", "attention": "word"}' >"$TMP/answer"
 grep -q '^HTTP/1.1 400 ' "$TMP/answer" && grep -qF '{"error": "the model has no attention' "$TMP/answer" ||
     fail "weights of a model without attention: $(cat "$TMP/answer")"
-grep -qF '<p>Left out: the model has no attention.</p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom")"
+grep -qF '<p>No attention: the model has none.</p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom")"
 serve_stop || fail "exit status"
 
-# What the server refuses is said on the page.
+# The page shows errors of the server.
 serve_start -m "$TMP/tiny/best.safetensors" --threads 1 --max-characters 5 || fail "$(cat "$TMP/serve.log")"
 show 'go%20home%20.' >"$TMP/dom"
 grep -qF 'role="status">9 characters are more than 5</p>' "$TMP/dom" || fail "$(cat "$TMP/dom")"

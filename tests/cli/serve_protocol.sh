@@ -1,5 +1,5 @@
-# attn-mt serve and requests that two readers could understand in two ways (RFC 9112): one answer, 400, and
-# the connection is closed, so that what follows is not taken for another request. Errors are JSON.
+# serve_protocol.sh - attn-mt serve and ambiguous requests (RFC 9112): one answer, 400, and the connection is
+# closed, so that the following bytes are not read as another request. Errors are JSON.
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny --set train.epochs=1
@@ -19,7 +19,7 @@ post="POST /translate HTTP/1.1\r\n${host}Content-Type: application/x-www-form-ur
 strict=false
 ! pkg-config --atleast-version=1.0 libmicrohttpd 2>/dev/null || strict=true
 
-# sent BYTES: what comes back until the server closes the connection; bytes that are left over reset it
+# sent BYTES: prints the answer until the server closes the connection; unread bytes reset it
 sent() {
     printf "$1" | timeout 10 "$client" "$port" send >"$TMP/answer" ||
         fail "the connection stays open: $1: $(cat "$TMP/answer")"
@@ -39,7 +39,7 @@ one() {
     grep -qF -e "$3" "$TMP/answer" || fail "$1: no '$3' in: $(cat "$TMP/answer")"
 }
 
-# ---- what is sound ----
+# ---- valid requests ----
 
 one "a request" 200 '"ok"' "$health"
 one "names in other letters" 200 '"ok"' \
@@ -113,7 +113,7 @@ done
 
 expect='Expect: 100-continue\r\n'
 one "leave to send too much" 413 "the body is too large" "${post}${expect}Content-Length: 1001\r\n\r\n"
-! grep -q '100 Continue' "$TMP/answer" || fail "first it is told to go on: $(cat "$TMP/answer")"
+! grep -q '100 Continue' "$TMP/answer" || fail "100 Continue before the error: $(cat "$TMP/answer")"
 one "leave to send too much" 413 "the body is too large" \
     "${post}${expect}Content-Length: 18446744073709551615\r\n\r\n"
 one "leave to send" 200 translatedText "${post}${expect}Content-Length: 3\r\n${close}\r\nq=a"
@@ -123,7 +123,7 @@ one "another expectation" 417 "no Expect but 100-continue" \
 one "too much without asking" 413 "larger than 1000 bytes" \
     "${post}Content-Length: 1001\r\n${close}\r\n$(printf '%01001d' 0)"
 
-# ---- all that is no error has its type, too ----
+# ---- successful answers have their content type ----
 
 for path in / /page.js /page.css /metrics /languages; do
     sent "GET $path HTTP/1.1\r\n${host}${close}\r\n"
@@ -131,7 +131,7 @@ for path in / /page.js /page.css /metrics /languages; do
         fail "$path: no nosniff: $(head "$TMP/answer")"
 done
 
-# ---- libmicrohttpd's own pages: the status is right, the connection closed, nothing behind is read ----
+# ---- libmicrohttpd's own pages: correct status, closed connection, following bytes are not read ----
 
 # own WHAT STATUS BYTES
 own() {
@@ -149,7 +149,7 @@ own "a chunk without a size" 400 "${post}${coded}\r\nx\r\n$health"
 own "a chunk that is longer than it says" 400 \
     "${post}${coded}\r\n1\r\nq=a\r\n0\r\n\r\n$health"
 
-# All that was answered counts, and the server is well.
+# The metrics count all answers, and the server still works.
 $strict || [ "$(metric 'requests_total{status="400"}')" -gt 30 ] || fail "metrics: $(get /metrics)"
 $strict || [ "$(metric 'requests_total{status="501"}')" -eq 6 ] || fail "metrics: $(get /metrics)"
 serve_stop || fail "exit status"

@@ -1,4 +1,4 @@
-# A server that stops refuses new connections at once and answers those that the kernel had accepted. A
+# serve_restart.sh - a stopping server refuses new connections and answers those in the kernel's queue. A
 # rolling restart of servers that share a socket (LISTEN_FDS) loses no request: 10,000 with
 # SERVE_REQUESTS=10000.
 . tests/cli/tiny_model.inc
@@ -14,7 +14,7 @@ fi
 server=
 trap 'kill $server 2>/dev/null' EXIT
 
-# wait_for WHAT COMMAND...: until it succeeds, for ten seconds
+# wait_for WHAT COMMAND...: repeats the command until it succeeds, for ten seconds
 wait_for() {
     what=$1 tries=200
     shift
@@ -25,7 +25,7 @@ wait_for() {
     done
 }
 
-# ---- one server, whose only connection has work for seconds; another one waits in the kernel ----
+# ---- one server with one busy connection; another connection waits in the kernel's queue ----
 
 serve_start -m "$model" --threads 1 --mini-batch 1 --beam-size 300 \
     --max-connections 1 || fail "$(cat "$TMP/serve.log")"
@@ -79,7 +79,7 @@ wait "$server" || fail "exit status"
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/text"
 "$attn" translate -m "$model" --split -q "$TMP/text" >"$TMP/translated" || fail "translate"
 cat >"$TMP/roll.sh" <<'END'
-# roll.sh: servers one after the other, on the socket that this script has
+# roll.sh: starts servers one after another on the socket of this script
 start() {
     : >"$TMP/address"
     sh -c 'export LISTEN_PID=$$; exec "$0" serve -m "$1" --port 1 --threads 1 -q' "$attn" "$model" \
@@ -126,7 +126,7 @@ server=
 [ "$(cat "$TMP/last_address")" = "http://127.0.0.1:$port/" ] || fail "address: $(cat "$TMP/last_address")"
 echo "$(cat "$TMP/rolls") restarts; $(cat "$TMP"/connect.* "$TMP/load" | tr '\n' ';')"
 
-# What is passed must be one socket that listens.
+# The descriptor must be one listening socket.
 expect 2 sh -c 'LISTEN_FDS=2 LISTEN_PID=$$ exec "$@"' sh "$attn" serve -m "$model"
 says "2 sockets were passed (LISTEN_FDS) instead of one"
 expect 1 sh -c 'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@" 3</dev/null' sh "$attn" serve -m "$model"

@@ -1,5 +1,5 @@
-# Two rounds of what scripts/soak-serve does for ten minutes: no answer is lost, memory does not grow.
-# not sanitized: sanitizers keep what was freed
+# serve_soak.sh - two rounds of scripts/soak-serve: no answer is lost, memory does not grow.
+# not sanitized: sanitizers keep freed memory
 . tests/cli/tiny_model.inc
 tiny_model tiny
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/text"

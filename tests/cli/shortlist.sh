@@ -1,6 +1,6 @@
 #!/bin/sh
-# shortlist.sh - attn-mt translate --shortlist: the same for any batch and number of threads, with all that a
-# translation can be asked for; models that have no lists, and files whose lists are wrong.
+# shortlist.sh - attn-mt translate --shortlist: the same for any batch and number of threads, with prefixes
+# and glossaries; models without shortlists, and invalid shortlists.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
@@ -9,7 +9,7 @@ tiny_model bare --set train.shortlist=0
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/lines"
 model=$TMP/one/best.safetensors apart=$TMP/apart/best.safetensors bare=$TMP/bare/best.safetensors
 
-# The lists change nothing else, and do not hang on the number of threads.
+# Shortlists do not change the weights, and do not depend on the number of threads.
 tiny_model again --threads 2
 same "a model of two threads" "$model" "$TMP/again/best.safetensors"
 expect 0 "$attn" translate --model "$model" "$TMP/lines"
@@ -22,14 +22,14 @@ grep -q 'shortlist  *[0-9,]* likely translations' "$TMP/out" || fail "inspect: $
 expect 0 "$attn" inspect --json "$model"
 grep -q '^"shortlist": [1-9][0-9]*,$' "$TMP/out" || fail "inspect --json does not count the lists"
 
-# What the model knows by heart is what was listed.
+# The memorized translations are in the shortlists.
 for beam in 1 5; do
     expect 0 "$attn" translate --model "$model" --shortlist 20 --beam-size $beam "$TMP/lines"
     differ=$(cut -f 2 "$TMP/tiny.tsv" | diff - "$TMP/out" | grep -c '^>') || true
     [ "$differ" -le 6 ] || fail "beam $beam: $differ of 64 lines are not as they were learned"
 done
 
-# A sentence has its translation and its score whatever is around it.
+# A translation and its score do not depend on other lines.
 for options in "--beam-size 1" "--n-best=3" "--alternatives 2" "--precision int8" "--precision bf16" \
     "--confidence --quiet" "--model $model"; do
     for one in "$model" "$apart"; do
@@ -37,25 +37,25 @@ for options in "--beam-size 1" "--n-best=3" "--alternatives 2" "--precision int8
         # shellcheck disable=SC2086  # the options are words
         set -- "$attn" translate --model "$one" --json --shortlist 9 $options
         expect 0 "$@" --mini-batch 64 --threads 1 "$TMP/lines"
-        cp "$TMP/out" "$TMP/wanted"
+        cp "$TMP/out" "$TMP/expected"
         for batch in "--mini-batch 1" "--mini-batch 7 --threads 2" "--mini-batch 64 --threads 3"; do
             # shellcheck disable=SC2086
             expect 0 "$@" $batch "$TMP/lines"
-            same "$options $batch" "$TMP/wanted" "$TMP/out"
+            same "$options $batch" "$TMP/expected" "$TMP/out"
         done
     done
 done
 
-# Small models, and means of models, keep the lists.
+# `convert` and `average` keep the shortlists.
 expect 0 "$attn" convert "$model" -o "$TMP/small"
 expect 0 "$attn" translate --model "$TMP/small" --json --shortlist 9 "$TMP/lines"
-cp "$TMP/out" "$TMP/wanted"
+cp "$TMP/out" "$TMP/expected"
 expect 0 "$attn" translate --model "$model" --precision int8 --json --shortlist 9 "$TMP/lines"
-same "a converted model" "$TMP/wanted" "$TMP/out"
+same "a converted model" "$TMP/expected" "$TMP/out"
 expect 0 "$attn" average "$model" "$TMP/one/last.safetensors" -o "$TMP/mean"
 expect 0 "$attn" translate --model "$TMP/mean" --shortlist 9 "$TMP/lines"
 
-# What is asked for is there, listed or not.
+# Constraints are met, even outside the shortlists.
 for prefix in "nous" "tu es " "je ne sais pas"; do
     expect 0 "$attn" translate --model "$model" --shortlist 1 --prefix "$prefix" "$TMP/lines"
     [ "$(grep -c "^${prefix% }" "$TMP/out")" = 64 ] || fail "a translation does not begin with '$prefix'"
@@ -69,7 +69,7 @@ expect 0 "$attn" translate --model "$model" --shortlist 1 --glossary "$TMP/terms
 expect 0 "$attn" translate --model "$model" --shortlist 9 --alignment --tags --mbr chrf --beam-size 10 \
     "$TMP/lines"
 
-# Models without lists.
+# Models without shortlists.
 old=tests/golden/models/0.2.0-recurrent.safetensors
 for none in "$bare" $old; do
     expect 2 "$attn" translate --model "$none" --shortlist 9 "$TMP/lines"
@@ -81,7 +81,7 @@ says "'$bare' has no list"
 expect 2 "$attn" translate --model "$model" --shortlist 1001 "$TMP/lines"
 says "--shortlist"
 
-# Lists that somebody changed.
+# Invalid shortlists in model files.
 reseal=$BUILD/faults/reseal
 while IFS='|' read -r old fresh reason; do
     "$reseal" "$model" "$TMP/bad" text shortlist "$old" "$fresh"

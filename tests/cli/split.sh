@@ -1,5 +1,5 @@
 #!/bin/sh
-# split.sh - translate --split: paragraphs in, paragraphs out, white space and line ends as they were.
+# split.sh - translate --split: one paragraph out per paragraph in; white space and line ends stay.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
@@ -19,14 +19,14 @@ translate "$TMP/source" >"$TMP/base"
 translate --split --threads 2 "$TMP/source" >"$TMP/out"
 same "single sentences" "$TMP/base" "$TMP/out"
 
-# JSON may hold line ends; they stay.
+# Line ends in JSON stay.
 cat >"$TMP/json" <<'END'
 {"text": "hi !\n\n  go .\n", "id": 3}
 END
 expect 0 translate --split --json-input --alignment "$TMP/json"
 grep -qF '"id": 3, "translation": "salut !\n\n  va !\n"' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 
-# N-best: the k-th of each sentence. Long sentences are cut as long lines are.
+# N-best: the k-th item of each sentence. Long sentences are cut like long lines.
 echo 'go . hi !' >"$TMP/two"
 expect 0 translate --split -b 4 --n-best 2 "$TMP/two"
 head -n 1 "$TMP/out" | grep -q '^0 ||| va ! salut ! ||| F0= -' || fail "n-best: $(cat "$TMP/out")"
@@ -39,7 +39,7 @@ grep -q '^salut ! .* salut ! $' "$TMP/out" || fail "a long sentence: $(cat "$TMP
 expect 0 translate --split --max-input-length 20 --max-length-crop "$TMP/long"
 says "a sentence of line 1 is longer than 20 tokens: cropped"
 grep -q '^salut ! .* salut ! $' "$TMP/out" || fail "a cropped sentence: $(cat "$TMP/out")"
-# Guided: a prefix is for the first sentence, a glossary for each.
+# A prefix applies to the first sentence, a glossary to each sentence.
 printf ' go . hi !\n\nhi !\n' >"$TMP/guided"
 expect 0 translate --split --prefix 'je ' "$TMP/guided"
 [ "$(grep -c '^ *je ' "$TMP/out")" -eq 2 ] || fail "prefixes: $(cat "$TMP/out")"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tags.sh - translate --tags: markup is there once in every translation, in files, n-best lists and JSON.
+# tags.sh - translate --tags: every translation has each tag once, in files, n-best lists and JSON.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
@@ -42,7 +42,7 @@ grep -qF '{"text": "<b>go .</b>", "translation": "<b>va !</b>"' "$TMP/out" || fa
 echo ' <p>go .</p>  <p>hi !</p> ' >"$TMP/two"
 expect 0 translate --tags --split "$TMP/two"
 [ "$(cat "$TMP/out")" = ' <p>va !</p>  <p>salut !</p> ' ] || fail "paragraphs: $(cat "$TMP/out")"
-# Blocks are sentences, with nothing between them too; what is not to be translated is not.
+# Block elements are sentences, even without white space between them. translate="no" is respected.
 cat >"$TMP/html" <<'END'
 <!DOCTYPE html><h1>go .</h1><P class="a">go . <i>hi !</i></P>
 <ul><li>go .</li><li><b>hi !</b></li></ul>  <div>hi !<br/>go .</div> <!-- hi -->
@@ -74,7 +74,7 @@ says 'line 2: "constraints" do not say which of its 2 sentences they are for'
 printf '<b x="\377">go .</b>\n' >"$TMP/odd"
 expect 0 translate --tags --json "$TMP/odd"
 says "invalid UTF-8 or NUL bytes"
-# Guided: words are looked for, and begun with, as if there were no markup.
+# Glossaries and prefixes ignore markup.
 cat >"$TMP/marked" <<'END'
 <b title="hi">go</b> .
 <i>hi</i> <b>go</b> .
@@ -96,7 +96,7 @@ grep -q '"constraints_met": \["perdu"\]' "$TMP/out" || fail "JSON: $(cat "$TMP/o
 expect 2 translate --tag "$TMP/go"
 says "did you mean '--tags'?"
 
-# White space inside of a translation's words, as before French question marks, shifts no mark.
+# White space inside words, as before French question marks, does not shift tags.
 sed 's/ !$/'"$(printf '\342\200\257')"'!/' "$TMP/tiny.tsv" >"$TMP/narrow.tsv"
 tiny_model narrow --set data.train="$TMP/narrow.tsv"
 expect 0 "$attn" translate -m "$TMP/narrow/best.safetensors" --tags --split "$TMP/two"

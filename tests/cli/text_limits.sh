@@ -1,6 +1,6 @@
 #!/bin/sh
-# text_limits.sh - every command that reads lines of text refuses one that is too long, and every command that
-# keeps a text refuses one that is too large, before it takes more memory than that.
+# text_limits.sh - commands refuse too long lines, and commands that store a text refuse too large texts, with
+# bounded memory.
 set -eu
 . tests/cli/tiny_model.inc
 

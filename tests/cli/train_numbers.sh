@@ -1,6 +1,6 @@
 #!/bin/sh
-# train_numbers.sh - what train.jsonl says of a training that stands still, because its learning rate is 0:
-# losses, norms and rates that follow from the configuration.
+# train_numbers.sh - train.jsonl of a training with learning rate 0: losses, norms and rates follow from the
+# configuration.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -23,7 +23,7 @@ still() {
     expect 0 "$attn" train --config "$TMP/still.json" --run "$TMP/$run" --threads 1 "$@"
 }
 
-# alike WHAT FACTORS FILE: its numbers are the first one times these, but for rounding
+# alike WHAT FACTORS FILE: the numbers of FILE are its first number times FACTORS, except for rounding
 alike() {
     what=$1 factors=$2
     awk -v factors="$factors" 'BEGIN { count = split(factors, factor, " ") }
@@ -33,7 +33,7 @@ alike() {
         END { exit wrong || NR != count }' "$3" || fail "$what: $(tr '\n' ' ' <"$3")"
 }
 
-# The mean over what was trained since the validation before, which is what the validation finds.
+# The training loss since the last validation equals the validation loss.
 still plain
 {
     column plain train_loss
@@ -48,7 +48,8 @@ still dropout --set model.dropout_embedding=0.3
 [ "$(column dropout train_loss | cut -c 1-6 | sort -u | wc -l)" -eq 4 ] ||
     fail "dropout: $(column dropout train_loss)"
 
-# The gradient of several batches is that of one with all their pairs; an epoch ends with what is left.
+# The gradient of accumulated batches equals that of one large batch; the last update of an epoch can be
+# smaller.
 still whole --max-updates 1
 still parts --max-updates 1 --set train.batch_size=5 --set train.accumulate=3
 for key in train_loss gradient_norm; do
@@ -61,7 +62,7 @@ done
 still left --set train.batch_size=5 --set train.accumulate=2 --epochs 2
 [ "$(column left epoch | tr '\n' ' ')" = "1 1 2 2 " ] || fail "epochs of two updates: $(column left epoch)"
 
-# The second of four updates goes back, and the fourth is behind the half.
+# The second of four updates translates backwards; the fourth is after the half.
 still back --set train.both_directions=0.5
 column back train_loss | sed '2d' >"$TMP/there"
 alike "there" "1 1 1" "$TMP/there"
@@ -80,7 +81,7 @@ moving="--set train.learning_rate=0.001 --epochs 6 --set train.warmup=3"
     alike "a linear schedule" "1 2 3 2.25 1.5 0.75" "$TMP/rates"
 }
 
-# The average begins with the first weights, which are 0 in a bias, and takes in 9/11 of those of the first
+# The average starts with the initial weights (0 for a bias) and adds 9/11 of the weights after the first
 # update.
 for average in 0 0.001; do
     still mean$average --max-updates 1 --set train.learning_rate=0.001 --set train.average=$average
@@ -90,7 +91,7 @@ paste "$TMP/0" "$TMP/0.001" | awk '{ apart = $2 - 9 / 11 * $1 }
     apart > 1e-8 || apart < -1e-8 { wrong = 1 }
     END { exit wrong || NR < 9 }' || fail "average: $(paste "$TMP/0" "$TMP/0.001" | head -n 3)"
 
-# What a model of lower case writes is compared with references in lower case.
+# A lower-case model is scored with lower-case references.
 awk -F '\t' '{ print $1 "\t" toupper($2) }' "$TMP/pairs.tsv" >"$TMP/upper.tsv"
 for valid in pairs upper; do
     still of_$valid --set data.valid="$TMP/$valid.tsv" --set text.lowercase=true --set train.stop_on=chrf \
@@ -100,7 +101,7 @@ done
 grep -q '^0$' "$TMP/scores_pairs" && fail "no scores: $(cat "$TMP/scores_pairs")"
 same "case counts" "$TMP/scores_pairs" "$TMP/scores_upper"
 
-# As many samples as there are sentences, each of them once; the loss is that of all sentences.
+# With as many samples as sentences, each sentence occurs once; the loss is that of all sentences.
 still few --set train.valid_limit=3 --set train.samples=5 --max-updates 1
 grep '^  source ' "$TMP/err" | sort -u >"$TMP/sources"
 [ "$(grep -c '^  source ' "$TMP/err")" -eq 3 ] && [ "$(wc -l <"$TMP/sources")" -eq 3 ] ||

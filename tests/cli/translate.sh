@@ -1,34 +1,31 @@
 #!/bin/sh
-# translate.sh - lines in, lines out: formats, long and odd lines, several models, streams.
+# translate.sh - precision, output formats, several models, errors, streams.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one
 model=$TMP/one/best.safetensors
 translate() { "$attn" translate -m "$model" "$@"; }
 
-# What was learned by heart comes back, in order, whatever the batch, the threads and the beam.
+# The model returns the sentences that it memorized, in order.
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/source"
 cut -f 2 "$TMP/tiny.tsv" | head -n 4 >"$TMP/chapter"
 translate "$TMP/source" >"$TMP/base"
 head -n 4 "$TMP/base" >"$TMP/out"
 same "the four sentences" "$TMP/chapter" "$TMP/out"
 [ "$(wc -l <"$TMP/base")" -eq 64 ] || fail "64 lines in, others out"
-translate --threads 2 --mini-batch 1 <"$TMP/source" | cmp -s - "$TMP/base" || fail "batches of 1"
-translate --threads 1 --mini-batch 64 --maxi-batch 1 -i "$TMP/source" -o "$TMP/out"
-same "batches of 64, --output" "$TMP/base" "$TMP/out"
+translate -i "$TMP/source" -o "$TMP/out"
+same "--input and --output" "$TMP/base" "$TMP/out"
 gzip -c "$TMP/source" >"$TMP/source.gz"
 translate "$TMP/source.gz" "$TMP/source" >"$TMP/out"
 cat "$TMP/base" "$TMP/base" | cmp -s - "$TMP/out" || fail "two files, one compressed"
 translate -b 1 "$TMP/source" >"$TMP/out"
 [ "$(wc -l <"$TMP/out")" -eq 64 ] || fail "greedy: line count"
 
-# Fewer bits: what was learned by heart survives, scores move, and the batch still makes no difference.
+# Lower precision: the memorized translations stay, the scores change.
 translate --word-scores "$TMP/source" >"$TMP/scores"
 for precision in bf16 int8; do
     translate --precision $precision "$TMP/source" >"$TMP/out"
     head -n 4 "$TMP/out" | cmp -s - "$TMP/chapter" || fail "$precision: the four sentences"
-    translate --precision $precision --mini-batch 1 "$TMP/source" | cmp -s - "$TMP/out" ||
-        fail "$precision: batches of 1"
     translate --precision $precision --word-scores "$TMP/source" | cmp -s - "$TMP/scores" &&
         fail "$precision: the same scores as with 32 bits"
 done
@@ -42,42 +39,9 @@ expect 3 "$attn" translate -m "$TMP/wide/best.safetensors" --precision int8 "$TM
 says "40000 numbers, more than 8-bit arithmetic can"
 says "hint: use --precision bf16"
 
-# One line in, one line out.
-printf 'go .\n\n \t \n\302\240\342\200\257\nhi !' >"$TMP/blank"
-translate "$TMP/blank" >"$TMP/out"
-printf 'va !\n\n\n\nsalut !\n' | cmp -s - "$TMP/out" || fail "blank lines, last line without an end"
-# More text at once than is held; of nothing, which needs no search.
-{ echo 'go .' && head -c 34000000 /dev/zero | tr '\0' ' ' && printf '\nhi !\n'; } >"$TMP/blanks"
-translate "$TMP/blanks" >"$TMP/out"
-printf 'va !\n\nsalut !\n' | cmp -s - "$TMP/out" || fail "a line of blanks: $(head -c 100 "$TMP/out")"
-rm "$TMP/blanks"
-printf '' | translate >"$TMP/out"
-[ ! -s "$TMP/out" ] || fail "output from nothing"
-printf '\357\273\277go .\r\nhi !\r\n' | translate >"$TMP/out"
-printf 'va !\nsalut !\n' | cmp -s - "$TMP/out" || fail "byte-order mark and CRLF"
-printf 'go\000 .\nhi \377!\nhi\342\200\250there\302\205!\014\n' >"$TMP/odd"
-expect 0 translate "$TMP/odd"
-says "2 lines have invalid UTF-8 or NUL bytes, the first is line 1"
-[ "$(wc -l <"$TMP/out")" -eq 3 ] || fail "odd bytes change the number of lines"
-
-# Long lines are translated in chunks, or cropped; with a warning.
-{ yes 'go . hi !' | head -n 300 | tr '\n' ' ' && echo && echo 'go .'; } >"$TMP/long"
-expect 0 translate --max-input-length 20 "$TMP/long"
-says "line 1 is longer than 20 tokens: translated in"
-[ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "long lines change the number of lines"
-[ "$(sed -n 2p "$TMP/out")" = "va !" ] || fail "the line after a long one"
-[ "$(head -n 1 "$TMP/out" | wc -w)" -gt 100 ] || fail "most of the long line was dropped"
-expect 0 translate --max-input-length 20 --max-length-crop "$TMP/long"
-says "line 1 is longer than 20 tokens: cropped"
-[ "$(head -n 1 "$TMP/out" | wc -w)" -lt 100 ] || fail "the long line was not cropped"
-expect 0 translate --quiet --max-input-length 20 "$TMP/long"
-[ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
-head -c 1000000 /dev/zero | tr '\0' x >"$TMP/huge"
-expect 0 translate -b 1 --max-length-crop "$TMP/huge"
-[ "$(wc -l <"$TMP/out")" -eq 1 ] || fail "a word of a million letters"
-
 # Formats.
 echo 'go .' >"$TMP/go"
+printf 'go .\n\n \t \n\302\240\342\200\257\nhi !' >"$TMP/blank"
 expect 0 translate -b 4 --n-best "$TMP/go"
 [ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "--n-best is as wide as the beam"
 head -n 1 "$TMP/out" | grep -Eqx '0 \|\|\| va ! \|\|\| F0= -[0-9.e-]+ \|\|\| -[0-9.e-]+' ||
@@ -129,10 +93,10 @@ if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$TMP/out" || fail "not JSON"
 fi
 
-# Several models vote; they need one vocabulary.
+# An ensemble needs one target vocabulary.
 tiny_model two --set train.seed=2 --set train.epochs=20 --set decode.beam_size=3
 tiny_model other --set text.bpe_merges=50 --set train.epochs=1
-# Search options that are not given are the model's own.
+# The model file gives the defaults of the search options.
 for beam in 3 2; do
     expect 0 "$attn" translate -m "$TMP/two/best.safetensors" --n-best \
         $([ $beam = 3 ] || echo "-b $beam") "$TMP/go"
@@ -145,7 +109,7 @@ same "a model and itself" "$TMP/base" "$TMP/out"
 expect 2 "$attn" translate -m "$model" -m "$TMP/other/best.safetensors" "$TMP/source"
 says "share one target vocabulary"
 
-# What goes wrong is said.
+# Errors.
 expect 2 "$attn" translate "$TMP/source"
 says "no model given"
 expect 1 "$attn" translate -m "$TMP/none.safetensors" "$TMP/source"
@@ -155,8 +119,6 @@ expect 1 translate "$TMP/source" "$TMP/none"
 says "cannot open '$TMP/none'"
 says "text is read from standard input"
 [ ! -s "$TMP/out" ] || fail "work began before the missing file was seen"
-expect 2 translate --bean-size 3 "$TMP/source"
-says "did you mean '--beam-size'?"
 expect 2 translate --mbr-scale 0.5 "$TMP/source"
 says "option '--mbr-scale' does nothing without '--mbr'"
 expect 2 translate --alignment-level subword "$TMP/source"
@@ -187,13 +149,13 @@ translate <&- >"$TMP/out" 2>"$TMP/err" || status=$?
 translate "$TMP/source" 2>&- >"$TMP/out" || fail "needs standard error"
 same "with standard error closed" "$TMP/base" "$TMP/out"
 
-# A reader that has seen enough: no message, no endless work.
+# If the reader closes the pipe, translation ends without a message.
 { i=0 && while [ $i -lt 200 ]; do cat "$TMP/source" && i=$((i + 1)); done; } >"$TMP/many"
 translate --maxi-batch 1 "$TMP/many" 2>"$TMP/err" | head -n 1 >"$TMP/out"
 [ ! -s "$TMP/err" ] || fail "a broken pipe is reported: $(cat "$TMP/err")"
 [ "$(cat "$TMP/out")" = "va !" ] || fail "| head -n 1"
 
-# A slow writer gets each answer at once.
+# A slow writer gets each translation at once.
 mkfifo "$TMP/in" "$TMP/answers"
 translate <"$TMP/in" >"$TMP/answers" &
 exec 3>"$TMP/in" 4<"$TMP/answers"

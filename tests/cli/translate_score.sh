@@ -1,5 +1,5 @@
 #!/bin/sh
-# translate_score.sh - translations scored as they are made: the numbers of attn-mt bleu.
+# translate_score.sh - translate --reference: the same scores as attn-mt bleu.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one --set train.epochs=30
@@ -9,7 +9,7 @@ head -n 30 "$TMP/tiny.tsv" | cut -f 1 >"$TMP/source"
 head -n 30 "$TMP/tiny.tsv" | cut -f 2 >"$TMP/first"
 tail -n 30 "$TMP/first" | sed 's/ \./ !/' >"$TMP/second"
 
-# The same translations with and without, and the scores that attn-mt bleu gives them.
+# The same translations with and without --reference, and the same scores as attn-mt bleu.
 translate "$TMP/source" >"$TMP/plain"
 expect 0 "$attn" translate -m "$model" --reference "$TMP/first" --report "$TMP/report" "$TMP/source"
 same "translations" "$TMP/plain" "$TMP/out"
@@ -18,7 +18,7 @@ same "translations" "$TMP/plain" "$TMP/out"
 same "report" "$TMP/json" "$TMP/report"
 same "text" "$TMP/text" "$TMP/err"
 
-# Several references, two files of input, n-best lists and JSON: it is the best translation that counts.
+# Several references, two input files, n-best lists and JSON: the best translation counts.
 head -n 10 "$TMP/source" >"$TMP/a"
 tail -n 20 "$TMP/source" >"$TMP/b"
 "$attn" bleu "$TMP/first" "$TMP/second" -i "$TMP/plain" -m bleu chrf -w 2 --format json >"$TMP/json"
@@ -29,7 +29,7 @@ for form in "" --n-best=2 --json "--word-scores -b 5"; do
     same "report of $form" "$TMP/json" "$TMP/report"
 done
 
-# What does not fit is said; a report's folder is looked at before the work, translations are kept.
+# Errors. The folder of a report is checked before the translation; the translations stay.
 expect 2 translate --report "$TMP/report" "$TMP/source"
 says "--reference FILE"
 expect 1 translate -r "$TMP/none" "$TMP/source"

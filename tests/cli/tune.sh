@@ -1,5 +1,5 @@
 #!/bin/sh
-# tune.sh - scripts/tune: trains a plan, keeps what is finished, goes on with what was interrupted.
+# tune.sh - scripts/tune: trains a plan, keeps finished runs, resumes interrupted runs.
 set -eu
 . tests/cli/tiny_model.inc
 export THREADS=1
@@ -23,7 +23,7 @@ cat >"$TMP/plan" <<-END
 	longer     --epochs 40
 	translate  greedy --beam-size 1
 END
-# Arguments that are refused stop the plan first; where nothing was trained others may be.
+# Invalid arguments stop the plan before training. Untrained folders can get other arguments.
 for typo in 's/longer .*/longer --set model.dropout_outpt=0.4/' 's/greedy .*/greedy --beam-sise 1/'; do
     sed "$typo" "$TMP/plan" >"$TMP/other"
     expect 1 scripts/tune "$TMP/other" "$TMP/runs"
@@ -52,7 +52,7 @@ p=$("$attn" bleu "$TMP/twice.fr" -i "$TMP/base" "$TMP/longer" --paired-bs --toke
     sed -n 's/.*"p_value": \([0-9.]*\),.*/\1/p')
 table "longer .* $(printf '%.3f' "$p") \| [0-9.]+"
 
-# Finished runs are kept; one that was interrupted goes on and ends as it would have.
+# Finished runs stay; an interrupted run is resumed and ends with the same model.
 cp "$TMP/runs/longer-2/best.safetensors" "$TMP/whole"
 rm -r "$TMP/runs/longer-2"
 status=0
@@ -74,7 +74,7 @@ sed 's/^bleu .*/bleu --tokenize none --bogus/' "$TMP/plan" >"$TMP/other" # no sc
 expect 2 scripts/tune --table "$TMP/other" "$TMP/runs"
 [ "$(wc -l <"$TMP/out")" -eq 2 ] || fail "a table without scores: $(cat "$TMP/out")"
 
-# Another source: translated again, not trained again. Another search that finds the same differs in nothing.
+# Another source is translated again without training. Another search with the same result has no difference.
 head -n 9 "$TMP/tiny.en" >"$TMP/nine.en"
 head -n 9 "$TMP/tiny.fr" >"$TMP/nine.fr"
 sed "s/tiny.en/nine.en/; s/tiny.fr/nine.fr/; /^longer/d" "$TMP/plan" >"$TMP/other"
@@ -105,7 +105,7 @@ says "--jobs wants a value"
 expect 1 scripts/tune "$TMP/nothing"
 says "no plan"
 
-# attn-mt takes the arguments of every line of the plans that are there.
+# attn-mt accepts the arguments of all lines of the plans in configs/.
 pairs="--set data.train=data/train.tsv --set data.valid=data/valid.tsv"
 for plan in configs/*.plan; do
     base=$(sed -n 's/#.*//; s/^base *//p' "$plan")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# unseen.sh - characters and words that a model never saw are counted, and pictures show what was typed.
+# unseen.sh - unknown characters and words are counted, and pictures show the original text.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model one --set train.epochs=1
@@ -11,11 +11,11 @@ printf 'go .\nhi 字字 !\nhiж .\n' >"$TMP/in"
 for name in one suffix; do
     expect 0 "$attn" translate -m "$TMP/$name/best.safetensors" "$TMP/in"
     says "3 characters that the model never saw (first: '字', line 2): read as <unk>"
-    [ "$(wc -l <"$TMP/err")" -eq 1 ] || fail "said more than once: $(cat "$TMP/err")"
+    [ "$(wc -l <"$TMP/err")" -eq 1 ] || fail "reported more than once: $(cat "$TMP/err")"
     expect 0 "$attn" translate -q -m "$TMP/$name/best.safetensors" "$TMP/in"
     [ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
 
-    # Each token by its own text, words as they were typed, whatever stands beside the unknown characters.
+    # Each token has its own text, and words have their original text.
     expect 0 "$attn" heatmap -m "$TMP/$name/best.safetensors" -f csv --level word "字hi жgo 字."
     says "3 characters that the model never saw (first: '字'): read as <unk>"
     [ "$(head -n 1 "$TMP/out")" = ",字hi,жgo,字.,</s>" ] || fail "$name: $(head -n 1 "$TMP/out")"
@@ -25,14 +25,14 @@ for name in one suffix; do
     ! grep -q "<unk>" "$TMP/out" || fail "$name: <unk> instead of what was typed"
 done
 
-# A page says so too, and once where there are pictures beside it.
+# The warning for a page, printed once if there are also pictures.
 for format in html html,csv; do
     expect 0 "$attn" heatmap -m "$TMP/one/best.safetensors" -f $format -o "$TMP/page" "go 字 ."
     says "1 character that the model never saw (first: '字'): read as <unk>"
-    [ "$(grep -c "never saw" "$TMP/err")" -eq 1 ] || fail "$format: said more than once: $(cat "$TMP/err")"
+    [ "$(grep -c "never saw" "$TMP/err")" -eq 1 ] || fail "$format: more than one warning: $(cat "$TMP/err")"
 done
 
-# The same piece again comes from a cache.
+# A repeated piece is from the cache.
 expect 0 "$attn" heatmap -m "$TMP/one/best.safetensors" -f csv --level word "字 字 go 字 go"
 [ "$(head -n 1 "$TMP/out")" = ",字,字,go,字,go,</s>" ] || fail "again: $(head -n 1 "$TMP/out")"
 
@@ -42,7 +42,7 @@ expect 0 "$attn" heatmap -m "$TMP/words/best.safetensors" -f csv "Go zebra !"
 says "1 word that the model does not know (first: 'zebra'): read as <unk>"
 [ "$(head -n 1 "$TMP/out")" = ",go,zebra,!,</s>" ] || fail "words: $(head -n 1 "$TMP/out")"
 
-# JSON too, whatever chunks a line is cut into.
+# In JSON, for any chunks of a line.
 expect 0 "$attn" translate -q --json -m "$TMP/one/best.safetensors" "$TMP/in"
 grep -qF '"source_tokens": ["▁h", "i", "▁", "字", "字", "▁!"]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 grep -qF '"source_tokens": ["▁h", "i", "ж", "▁."]' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
@@ -53,7 +53,7 @@ grep -qF '"source_tokens": ["▁", "ж", "▁go", "▁.", "▁", "字", "▁go",
 expect 0 "$attn" translate -q --json -m "$TMP/words/best.safetensors" "$TMP/in"
 grep -qF '"source_tokens": ["hi", "字字", "!"]' "$TMP/out" || fail "JSON of words: $(cat "$TMP/out")"
 
-# Bytes that are no text have a warning of their own.
+# Invalid bytes have their own warning.
 printf 'go \377.\n' >"$TMP/odd"
 expect 0 "$attn" translate -m "$TMP/one/best.safetensors" "$TMP/odd"
 says "invalid UTF-8 or NUL bytes"

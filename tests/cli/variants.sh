@@ -1,7 +1,7 @@
 #!/bin/sh
-# variants.sh - every kind of model is used like the default: the same bytes for any number of threads and
-# after a stop, translations that do not depend on the batch, ensembles of different kinds, heatmaps of chosen
-# layers and heads.
+# variants.sh - every kind of model works like the default: the same bytes for any number of threads and
+# after a resume, translations that do not depend on the batch, ensembles of different kinds, heatmaps of
+# chosen layers and heads.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -20,7 +20,7 @@ cat >"$TMP/base.json" <<EOF
 EOF
 blocks="model.encoder.style=self_attention model.encoder.layers=2"
 
-# NAME, SETTINGS: train it whole on one thread; and on three, stopped on the way and resumed.
+# NAME, SETTINGS: trains on one thread, and again on three threads with a stop and a resume.
 try() {
     name=$1
     shift
@@ -54,12 +54,12 @@ try conv model.encoder.style=conv model.encoder.layers=2 model.positions=learned
 try blocks $blocks model.positions=relative model.norm=post model.attention=concat
 try transformer $blocks model.decoder.style=transformer model.decoder.layers=2 model.attention=scaled_dot
 
-# Models of any kind vote together.
+# An ensemble of different kinds of models.
 expect 0 "$attn" translate -m "$TMP/transformer/best.safetensors" -m "$TMP/lstm/best.safetensors" \
     -m "$TMP/conv/best.safetensors" "$TMP/in"
 [ "$(wc -l <"$TMP/out")" -eq "$(wc -l <"$TMP/in")" ] || fail "an ensemble loses lines"
 
-# A Transformer's heads: single ones, whose mean is the mean; a recurrent decoder has one.
+# Single heads of a Transformer average to the mean map; a recurrent decoder has one head.
 heat() {
     expect 0 "$attn" heatmap -m "$TMP/transformer/best.safetensors" -f csv -t "Nous aimons cela ." "$@" \
         "We like it ."
@@ -80,6 +80,6 @@ says "no layer 3: the cross-attention has 2 layers with 2 heads"
 expect 2 "$attn" heatmap -m "$TMP/lstm/best.safetensors" --head 2 "We like it ."
 says "no head 2: the cross-attention has 1 layer with 1 head"
 
-# Another configuration is not resumed; the message names the key.
+# A resume with another configuration is refused; the message names the key.
 expect 2 "$attn" train --config "$TMP/base.json" --run "$TMP/conv" --resume --set model.encoder.style=rnn
 says "model.encoder.style was \"conv\", now it is \"rnn\""

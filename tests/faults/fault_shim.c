@@ -1,16 +1,16 @@
-/* fault_shim.c - a library to preload that makes one system call or allocation of a program go wrong.
+/* fault_shim.c - a library for LD_PRELOAD that makes one system call or allocation of a program fail.
  *
  *     FAULT=CALL:K:HOW [FAULT_MARK=FILE] LD_PRELOAD=./fault_shim.so program...
  *
  * CALL  open, read, write, fsync, close, rename, unlink, ftruncate, flock, fchmod, access, mkdir, mmap,
- *       thread (pthread_create), alloc (malloc, calloc, realloc, aligned_alloc, but for those of BLAS)
- * K     the K-th call of that kind; "K+": that one and all that follow
- * HOW   the name of an error (ENOSPC, EIO, ...): nothing is done and the call fails with it
+ *       thread (pthread_create), alloc (malloc, calloc, realloc, aligned_alloc, except in BLAS)
+ * K     the K-th call of that kind; "K+": the K-th call and all after it
+ * HOW   the name of an error (ENOSPC, EIO, ...): the call does nothing and fails with the error
  *       "short": read and write transfer only half; "zero": they transfer nothing
- *       "slow": it takes a tenth of a second longer (only mkdir)
+ *       "slow": the call takes a tenth of a second longer (only mkdir)
  *       "kill", "killafter": the program is killed before or after the call
  *
- * FILE is created when a fault was injected, so that a sweep over K knows when to end.
+ * The library creates FILE when it injects a fault, so that a sweep over K knows when to end.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,11 +30,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef enum { GO_ON, FAIL, SHORT, ZERO, KILL_AFTER } Verdict;
+typedef enum { GO_ON, FAIL, SHORT, ZERO, KILL_AFTER } Fault;
 
 static char fault_call[16];
 static long fault_first, fault_last;
-static int fault_error; /* 0: fault_how says what */
+static int fault_error; /* errno, or 0 if fault_how is not an error */
 static char fault_how[16];
 static atomic_long calls;
 static bool ready;
@@ -75,8 +75,8 @@ static void die(void) {
     for (;;) pause();
 }
 
-/* Does this call of kind `call` go wrong, and how? */
-static Verdict judge(const char *call) {
+/* The fault to inject into this call of kind `call`. */
+static Fault next_fault(const char *call) {
     if (!ready || strcmp(call, fault_call) != 0) return GO_ON;
     long number = atomic_fetch_add(&calls, 1) + 1;
     if (number < fault_first || number > fault_last) return GO_ON;
@@ -93,7 +93,7 @@ static Verdict judge(const char *call) {
     return FAIL;
 }
 
-/* What gcov does at the end of a program whose branches it counts is none of the program's doing. */
+/* gcov writes files at the end of the program: no faults from its first getenv on. */
 char *getenv(const char *name) {
     size_t length = strlen(name);
     if (strncmp(name, "GCOV_", 5) == 0) ready = false;
@@ -121,10 +121,10 @@ static void *next(const char *name) {
     type name parameters {                                                                                   \
         typedef type(*Function) parameters;                                                                  \
         NEXT(Function, name)                                                                                 \
-        Verdict verdict = judge(call);                                                                       \
-        if (verdict == FAIL) return -1;                                                                      \
+        Fault fault = next_fault(call);                                                                      \
+        if (fault == FAIL) return -1;                                                                        \
         type result = real_##name arguments;                                                                 \
-        if (verdict == KILL_AFTER) die();                                                                    \
+        if (fault == KILL_AFTER) die();                                                                      \
         return result;                                                                                       \
     }
 
@@ -138,14 +138,14 @@ WRAP("fchmod", int, fchmod, (int fd, mode_t mode), (fd, mode))
 WRAP("mkdir", int, mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP("access", int, access, (const char *path, int mode), (path, mode))
 
-/* A failing close closes, as Linux does. */
+/* A failing close also closes the descriptor, as on Linux. */
 int close(int fd) {
     typedef int (*Function)(int);
     NEXT(Function, close)
-    Verdict verdict = judge("close");
+    Fault fault = next_fault("close");
     int error = errno, result = real_close(fd);
-    if (verdict == KILL_AFTER) die();
-    if (verdict != FAIL) return result;
+    if (fault == KILL_AFTER) die();
+    if (fault != FAIL) return result;
     errno = error;
     return -1;
 }
@@ -153,22 +153,22 @@ int close(int fd) {
 ssize_t read(int fd, void *data, size_t bytes) {
     typedef ssize_t (*Function)(int, void *, size_t);
     NEXT(Function, read)
-    Verdict verdict = judge("read");
-    if (verdict == FAIL || verdict == ZERO) return verdict == FAIL ? -1 : 0;
-    ssize_t result = real_read(fd, data, verdict == SHORT && bytes > 1 ? bytes / 2 : bytes);
-    if (verdict == KILL_AFTER) die();
+    Fault fault = next_fault("read");
+    if (fault == FAIL || fault == ZERO) return fault == FAIL ? -1 : 0;
+    ssize_t result = real_read(fd, data, fault == SHORT && bytes > 1 ? bytes / 2 : bytes);
+    if (fault == KILL_AFTER) die();
     return result;
 }
 
 ssize_t pread(int fd, void *data, size_t bytes, off_t offset) {
     typedef ssize_t (*Function)(int, void *, size_t, off_t);
     NEXT(Function, pread)
-    Verdict verdict = judge("read");
-    if (verdict == FAIL || verdict == ZERO) return verdict == FAIL ? -1 : 0;
-    return real_pread(fd, data, verdict == SHORT && bytes > 1 ? bytes / 2 : bytes, offset);
+    Fault fault = next_fault("read");
+    if (fault == FAIL || fault == ZERO) return fault == FAIL ? -1 : 0;
+    return real_pread(fd, data, fault == SHORT && bytes > 1 ? bytes / 2 : bytes, offset);
 }
 
-/* What the checked headers of the C library make of it. */
+/* The names that read and pread have with _FORTIFY_SOURCE. */
 ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room);
 ssize_t __read_chk(int fd, void *data, size_t bytes, size_t room) {
     if (bytes > room) abort();
@@ -180,16 +180,16 @@ ssize_t __pread_chk(int fd, void *data, size_t bytes, off_t offset, size_t room)
     return pread(fd, data, bytes, offset);
 }
 
-/* Killed after a write means in the middle of it: half of the bytes arrive. */
+/* "killafter" kills in the middle of the write: half of the bytes arrive. */
 ssize_t write(int fd, const void *data, size_t bytes) {
     typedef ssize_t (*Function)(int, const void *, size_t);
     NEXT(Function, write)
-    Verdict verdict = judge("write");
-    if (verdict == FAIL) return -1;
-    if (verdict == ZERO) return 0;
-    bool half = (verdict == SHORT || verdict == KILL_AFTER) && bytes > 1;
+    Fault fault = next_fault("write");
+    if (fault == FAIL) return -1;
+    if (fault == ZERO) return 0;
+    bool half = (fault == SHORT || fault == KILL_AFTER) && bytes > 1;
     ssize_t result = real_write(fd, data, half ? bytes / 2 : bytes);
-    if (verdict == KILL_AFTER) die();
+    if (fault == KILL_AFTER) die();
     return result;
 }
 
@@ -201,10 +201,10 @@ ssize_t write(int fd, const void *data, size_t bytes) {
         va_start(arguments, flags);                                                                          \
         mode_t mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;                                       \
         va_end(arguments);                                                                                   \
-        Verdict verdict = judge("open");                                                                     \
-        if (verdict == FAIL) return -1;                                                                      \
+        Fault fault = next_fault("open");                                                                    \
+        if (fault == FAIL) return -1;                                                                        \
         int result = real_##name(path, flags, mode);                                                         \
-        if (verdict == KILL_AFTER) die();                                                                    \
+        if (fault == KILL_AFTER) die();                                                                      \
         return result;                                                                                       \
     }
 
@@ -214,7 +214,7 @@ WRAP_OPEN(open64)
 void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset) {
     typedef void *(*Function)(void *, size_t, int, int, int, off_t);
     NEXT(Function, mmap)
-    if (judge("mmap") == FAIL) return MAP_FAILED;
+    if (next_fault("mmap") == FAIL) return MAP_FAILED;
     return real_mmap(address, bytes, protection, flags, fd, offset);
 }
 
@@ -222,20 +222,20 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
                    void *argument) {
     typedef int (*Function)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     NEXT(Function, pthread_create)
-    if (judge("thread") == FAIL) return errno;
+    if (next_fault("thread") == FAIL) return errno;
     return real_pthread_create(thread, attributes, start, argument);
 }
 
-/* dlsym allocates, so these go to glibc's own names instead. */
+/* dlsym allocates, so the wrappers call glibc's internal names. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 
-/* OpenBLAS does not look at what it gets (0.3.21, kernels of small products): its own are left alone. */
+/* OpenBLAS does not check its allocations (0.3.21, kernels of small products), so they never fail here. */
 static bool is_refused(void *caller) {
     Dl_info info;
-    if (judge("alloc") != FAIL) return false;
+    if (next_fault("alloc") != FAIL) return false;
     return !dladdr(caller, &info) || !info.dli_fname || !strstr(info.dli_fname, "blas");
 }
 #define REFUSED is_refused(__builtin_return_address(0))

@@ -1,13 +1,13 @@
 /* fault_target.c - a small program that replaces and reads files, to be run with faults.
  *
  *     fault_target text PATH WORD      write many lines of WORD through io/fileio.h
- *     fault_target tensors PATH WORD   write tensors made from WORD
- *     fault_target load PATH           read tensors and print a number of them
+ *     fault_target tensors PATH WORD   write tensors computed from WORD
+ *     fault_target load PATH           read tensors and print one of their values
  *     fault_target lines PATH          read lines and print their number
- *     fault_target pack PATH           read it, compress that, and print how many bytes it comes to
- *     fault_target accepts PATH...     for each tensor file 1, or 0 if it is refused
+ *     fault_target pack PATH           compress the file and print the number of bytes
+ *     fault_target accepts PATH...     print 1 for each valid tensor file and 0 for each refused one
  *
- * Like the real program it says "attn-mt: reason" and returns the status of what failed.
+ * Errors are printed as "attn-mt: reason"; the exit code is the status, as in attn-mt.
  */
 #include <stdio.h>
 #include <stdlib.h>

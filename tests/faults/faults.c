@@ -3,10 +3,10 @@
  *
  *     faults [--all] [--kills N] [--minutes N] [--seed N] PROGRAM SHIM [ROW...]
  *
- * --all      every call and allocation fails once (of a training's allocations every fifth), not a sample
- * --kills    so many random kills of a training (and half as many races for its folder); --minutes: kills and
- *            races until that time is over
- * SHIM       fault_shim.c, built; the working folder is that of subject.h
+ * --all      every call and allocation fails once (every fifth allocation of a training), instead of a sample
+ * --kills    the number of random kills of a training; half as many races for its folder
+ * --minutes  kills and races until this time is over
+ * SHIM       fault_shim.c, compiled; subject.h describes the working folder
  *
  * Prints the injections of each row and command. Exits 0 if nothing failed.
  */
@@ -29,20 +29,20 @@
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-/* What must hold. In each case a file that is replaced is the old or the whole new one, only a killed command
- * leaves a temporary file, models load, and training can be gone on with to the same bytes. */
+/* The expected end of a command. In each case a replaced file is the old or the complete new one, only a
+ * killed command leaves a temporary file, models load, and training can be resumed to the same bytes. */
 typedef enum {
     CLEAN,    /* success with the same result, or failure with a reason */
     REPAIRED, /* success with the same result */
-    REFUSED,  /* failure with a reason, or death of a broken pipe */
-    KILLED    /* it is dead */
+    REFUSED,  /* failure with a reason, or death by SIGPIPE */
+    KILLED    /* death by SIGKILL */
 } Must;
 
 typedef struct Case Case;
 struct Case {
-    const char *row, *how; /* a call and what becomes of it, or a limit; "+": that call and all behind it */
-    long from, to, step;   /* limits; of calls every step-th fails */
-    long all;              /* that step with --all */
+    const char *row, *how; /* a call and its fault, or a limit; "+": the call and all after it */
+    long from, to, step;   /* limits; for calls: every step-th call fails */
+    long all;              /* the step with --all */
     Must must;
     const char *subjects;
     void (*sweep)(const Case *, const Subject *);
@@ -73,8 +73,8 @@ static const Case TABLE[] = {
     {"output", "closed", 1, 1, 1, 0, REFUSED, PRINTING, attack_output},
     {"output", "pipe", 1, 1, 1, 0, REFUSED, PRINTING, attack_output},
     {"output", "pipe", 1, 1, 1, 0, REPAIRED, "train", attack_output},
-    /* A training allocates 7000 times, all in the same functions; and what fails first mostly ends a command,
-     * so that nothing is left to fail after it. */
+    /* A training allocates 7000 times, always in the same functions, and the first failure usually ends the
+     * command. */
     CALLS("alloc", "ENOMEM", 211, CLEAN, PRINTING " demo translate heatmap average"),
     SOME_CALLS("alloc", "ENOMEM", 211, 5, CLEAN, "train resume"),
     SOME_CALLS("alloc", "ENOMEM+", 211, 7, CLEAN, EVERY),
@@ -118,11 +118,11 @@ static const Case TABLE[] = {
     {"race", "mkdir", 1, 1, 1, 0, CLEAN, "endless", race},
 };
 
-/* ---- one run and its judgement ------------------------------------------------------------------------- */
+/* ---- one run and its check ----------------------------------------------------------------------------- */
 
 static struct {
     const char *shim;
-    char mark[4096]; /* the shim's word that it did something */
+    char mark[4096]; /* the file that the shim creates when it injects a fault */
     bool all;
     long kills;
     double minutes;
@@ -133,29 +133,32 @@ typedef struct {
     long injections, failures;
     bool skipped;
 } Count;
-static Count *count; /* of a row and a command; in memory that child processes share */
+static Count *count; /* of a row and a command; in memory shared with child processes */
 
 static void fail(const Case *c, const Subject *subject, long value, const char *why, const Outcome *outcome) {
     printf("FAILED %s %s %ld, %s: %s (status %d)\n", c->row, c->how, value, subject->name, why,
            outcome->status);
-    if (outcome->words[0]) printf("    %.600s\n", outcome->words);
+    if (outcome->messages[0]) printf("    %.600s\n", outcome->messages);
     count->failures++;
 }
 
-/* Where every write fails, that of the reason does too. */
+/* If every write fails, the message cannot be written either. */
 static bool is_mute(const Case *c) { return !strcmp(c->row, "write") && strchr(c->how, '+'); }
 
-/* 127: the program could not be loaded at all, which short memory and few files may do. */
+/* 127: the program cannot be loaded, a possible result of low limits on memory or open files. */
 static const char *wrong_end(const Case *c, const Outcome *outcome) {
     int status = outcome->status;
     bool fails = status >= 1 && status <= 4;
-    if (outcome->stopped) return "does not end";
-    if (fails && !outcome->words[0] && !is_mute(c)) return "fails without a word";
-    if (c->must == REPAIRED) return status == 0 ? NULL : "gives up";
+    if (outcome->stopped) return "timeout";
+    if (fails && !outcome->messages[0] && !is_mute(c)) return "fails without a message";
+    if (c->must == REPAIRED) return status == 0 ? NULL : "fails instead of a retry";
     if (c->must == KILLED) return status == 128 + SIGKILL ? NULL : "was not killed";
     if (c->must == REFUSED)
-        return fails || (status == 128 + SIGPIPE && !strcmp(c->how, "pipe")) ? NULL : "does not notice";
-    return status == 0 || fails || (status == 127 && c->sweep == sweep_limit) ? NULL : "a wild end";
+        return fails || (status == 128 + SIGPIPE && !strcmp(c->how, "pipe"))
+                   ? NULL
+                   : "does not detect the output error";
+    return status == 0 || fails || (status == 127 && c->sweep == sweep_limit) ? NULL
+                                                                              : "unexpected exit status";
 }
 
 static const char *wrong_files(const Case *c, const Subject *subject, const Outcome *outcome) {
@@ -163,12 +166,12 @@ static const char *wrong_files(const Case *c, const Subject *subject, const Outc
     if (outcome->status == 0 && c->must != REFUSED && !subject_done(subject))
         return "success with another result";
     if (subject->result && !subject_done(subject) && !subject_untouched(subject))
-        return "neither old nor new";
-    if (subject->trains && !subject_models_load()) return "a broken model";
+        return "neither the old nor the new file";
+    if (subject->trains && !subject_models_load()) return "a model does not load";
     return subject->trains && outcome->status != 0 ? subject_go_on(subject) : NULL;
 }
 
-static void judge(const Case *c, const Subject *subject, long value, const Outcome *outcome) {
+static void check_run(const Case *c, const Subject *subject, long value, const Outcome *outcome) {
     const char *why = wrong_end(c, outcome);
     if (!why) why = wrong_files(c, subject, outcome);
     if (why) fail(c, subject, value, why, outcome);
@@ -183,7 +186,7 @@ static void arm_shim(void *fault) {
     setenv("LD_PRELOAD", options.shim, 1);
 }
 
-/* The first, second, third... call fails, until there is none to fail. */
+/* The first, second, third... call fails, until no call is left. */
 static void sweep_calls(const Case *c, const Subject *subject) {
     char fault[64];
     bool on = strchr(c->how, '+') != NULL;
@@ -194,7 +197,7 @@ static void sweep_calls(const Case *c, const Subject *subject) {
         subject_reset(subject);
         Outcome outcome = subject_run(subject, NULL, arm_shim, fault);
         if (access(options.mark, F_OK) != 0) break;
-        judge(c, subject, k, &outcome);
+        check_run(c, subject, k, &outcome);
     }
 }
 
@@ -219,13 +222,13 @@ static void sweep_limit(const Case *c, const Subject *subject) {
         Limit limit = {RESOURCES[which], (rlim_t)value * UNITS[which]};
         subject_reset(subject);
         Outcome outcome = subject_run(subject, NULL, arm_limit, &limit);
-        judge(c, subject, value, &outcome);
+        check_run(c, subject, value, &outcome);
     }
 }
 
 /* ---- a full disk --------------------------------------------------------------------------------------- */
 
-/* Where this process may mount: as root with mounts of its own, else as a user who is root among them. */
+/* Lets this process mount: as root in a mount namespace, otherwise in a user namespace. */
 static bool may_mount(void) {
     if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
@@ -242,8 +245,8 @@ static void fill_disks(const Case *c, const Subject *subject) {
         if (!mount_disk(value, 0)) test_fails("mount");
         subject_reset(subject);
         Outcome outcome = subject_run(subject, NULL, NULL, NULL);
-        if (!mount_disk(1 << 16, MS_REMOUNT)) test_fails("mount"); /* somebody cleans up */
-        judge(c, subject, value, &outcome);
+        if (!mount_disk(1 << 16, MS_REMOUNT)) test_fails("mount"); /* the disk gets free space again */
+        check_run(c, subject, value, &outcome);
         umount("dir");
     }
 }
@@ -263,7 +266,7 @@ static void sweep_disk(const Case *c, const Subject *subject) {
     if (id < 0 || waitpid(id, &state, 0) != id || state != 0) test_fails("disk");
 }
 
-/* ---- an output that takes nothing ---------------------------------------------------------------------- */
+/* ---- an output that cannot be written ------------------------------------------------------------------ */
 
 static void arm_output(void *how) {
     int ends[2];
@@ -283,7 +286,7 @@ static void arm_output(void *how) {
 static void attack_output(const Case *c, const Subject *subject) {
     subject_reset(subject);
     Outcome outcome = subject_run(subject, NULL, arm_output, (void *)c->how);
-    judge(c, subject, 1, &outcome);
+    check_run(c, subject, 1, &outcome);
 }
 
 /* ---- kills and races ----------------------------------------------------------------------------------- */
@@ -302,13 +305,13 @@ static double draw(void) {
     return (double)((options.seed * UINT64_C(0x2545F4914F6CDD1D)) >> 11) * 0x1p-53;
 }
 
-/* Kills have half of the time, races the other half. */
+/* Kills take half of the time, races the other half. */
 static bool enough(long done, long wanted, double begin) {
     return options.minutes > 0 ? now() - begin > 60 * options.minutes / 2 : done >= wanted;
 }
 
-/* A training is killed at some time, goes on and is killed again, until it is at its end; then another. Times
- * are shares of what an undisturbed run takes, so some get through. */
+/* A training is killed at a random time, resumed and killed again, until it ends; then another one. The times
+ * are fractions of the duration of an undisturbed run, so some runs end before their kill. */
 static void kill_and_resume(const Case *c, const Subject *subject) {
     double begin = now();
     subject_learn(subject);
@@ -323,7 +326,7 @@ static void kill_and_resume(const Case *c, const Subject *subject) {
         count->injections += outcome.stopped;
         fresh = outcome.status == 0;
         if (outcome.stopped && !subject_models_load())
-            fail(c, subject, count->injections, "a broken model", &outcome);
+            fail(c, subject, count->injections, "a model does not load", &outcome);
         else if (!outcome.stopped && outcome.status != 0)
             fail(c, subject, count->injections, "cannot go on", &outcome);
         else if (fresh && !subject_done(subject))
@@ -336,8 +339,8 @@ static void kill_and_resume(const Case *c, const Subject *subject) {
     }
 }
 
-/* Two trainers begin at once: one is refused while the other works. "mkdir": in a folder that is not there,
- * as both of them see. */
+/* Two trainings start at once: one is refused while the other works. "mkdir": both find that the folder does
+ * not exist. */
 static void race(const Case *c, const Subject *subject) {
     double begin = now();
     bool makes_folder = strcmp(c->how, "mkdir") == 0;
@@ -352,7 +355,7 @@ static void race(const Case *c, const Subject *subject) {
         while (poll(ends, 2, 120000) < 0 && errno == EINTR) continue;
         int loser = ends[0].revents ? 0 : 1;
         Outcome outcome = subject_wait(both[loser], 120000);
-        if (outcome.status != 2 || !strstr(outcome.words, "is in use by process"))
+        if (outcome.status != 2 || !strstr(outcome.messages, "is in use by process"))
             fail(c, subject, round, "the second one is not refused", &outcome);
         kill(both[!loser].id, SIGTERM);
         outcome = subject_wait(both[!loser], 120000);

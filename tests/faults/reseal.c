@@ -1,8 +1,8 @@
-/* reseal.c - changes a model file and gives it sound digests again, as somebody with bad intentions would.
+/* reseal.c - changes a model file and updates its checksums, as an attacker would.
  *
- *     reseal IN OUT scale X              every weight times X
- *     reseal IN OUT set TENSOR I X       number I of a tensor
- *     reseal IN OUT text KEY OLD NEW     OLD in the metadata KEY, where it is found first, becomes NEW
+ *     reseal IN OUT scale X              multiply every weight by X
+ *     reseal IN OUT set TENSOR I X       set value I of a tensor to X
+ *     reseal IN OUT text KEY OLD NEW     replace the first OLD in the metadata KEY by NEW
  */
 #include <stdio.h>
 #include <stdlib.h>

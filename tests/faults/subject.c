@@ -1,4 +1,4 @@
-/* subject.c - starting commands and looking at what they leave. */
+/* subject.c - starts commands and checks their outputs. */
 #include "subject.h"
 
 #include <dirent.h>
@@ -33,7 +33,7 @@ const Subject SUBJECTS[] = {
     {"average", "dir/out.safetensors", .arguments = {"average", MODEL, MODEL, "-o", "dir/out.safetensors"}},
     {"train", .trains = true, .arguments = {TRAIN, "--overwrite"}},
     {"resume", .trains = true, .begun = true, .arguments = {TRAIN, "--resume"}},
-    /* Products that are left to OpenBLAS, which maps its buffers at the first one. */
+    /* Products by OpenBLAS, which maps its buffers in its first product. */
     {"blas", .trains = true, .simd = "base", .arguments = {TRAIN, "--overwrite"}},
     {"long", .trains = true,
      .arguments = {TRAIN, "--set", "train.max_updates=150", "--set", "train.valid_every=3", "--overwrite"}},
@@ -43,7 +43,7 @@ const Subject SUBJECTS[] = {
 static const char *const MODELS[] = {"best.safetensors", "last.safetensors"};
 static const char *const BEGUN[] = {"best.safetensors", "last.safetensors", "last.state.safetensors",
                                     "train.jsonl"};
-enum { PATIENCE = 120000 }; /* milliseconds: far more than any command needs on a slow and busy machine */
+enum { PATIENCE = 120000 }; /* milliseconds; far longer than any command on a slow and busy machine */
 static const char OLD[] = "what was there before\n";
 static const char *program;
 
@@ -102,7 +102,7 @@ static double milliseconds_now(void) {
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-/* The pipe ends when the process does. What does not fit is thrown away. */
+/* The pipe ends with the process. Output beyond the buffer is dropped. */
 Outcome subject_wait(Running running, double milliseconds) {
     Outcome outcome = {0};
     double end = milliseconds_now() + milliseconds;
@@ -118,8 +118,8 @@ Outcome subject_wait(Running running, double milliseconds) {
         if (!outcome.stopped && poll(&pipe, 1, (int)left + 1) <= 0) continue;
         ssize_t got = read(running.error, piece, sizeof piece);
         if (got <= 0) break;
-        if ((size_t)got >= sizeof outcome.words - length) continue;
-        memcpy(outcome.words + length, piece, (size_t)got);
+        if ((size_t)got >= sizeof outcome.messages - length) continue;
+        memcpy(outcome.messages + length, piece, (size_t)got);
         length += (size_t)got;
     }
     close(running.error);
@@ -209,9 +209,9 @@ void subject_reset(const Subject *subject) {
         keep(name_of("begun.%s%s", BEGUN[i], "").text, name_of("dir/%s%s", BEGUN[i], "").text);
 }
 
-/* ---- what is to come out ------------------------------------------------------------------------------- */
+/* ---- expected outputs ---------------------------------------------------------------------------------- */
 
-/* Half of the training, for those that go on. */
+/* The first half of a training, for the subjects that resume it. */
 static void begin_training(void) {
     static const Subject half = {"begun", .trains = true,
                                  .arguments = {TRAIN, "--set", "train.max_updates=2", "--overwrite"}};
@@ -226,7 +226,7 @@ void subject_learn(const Subject *subject) {
     subject_reset(subject);
     Outcome outcome = subject_run(subject, NULL, NULL, NULL);
     if (outcome.status != 0) {
-        fputs(outcome.words, stderr);
+        fputs(outcome.messages, stderr);
         test_fails(subject->name);
     }
     if (subject->trains)
@@ -266,7 +266,7 @@ static bool as_begun(const char *name) {
             return same_files(name_of("begun.%s%s", name, "").text, name_of("dir/%s%s", name, "").text);
     return false;
 }
-/* Is the folder as subject_reset left it? Then going on is what subject_learn did. */
+/* Is the folder as subject_reset left it? Then a resume would repeat subject_learn. */
 static bool nothing_happened(const Subject *subject) {
     int kept = each_file(as_begun, NULL);
     return each_file(no_lock, NULL) == kept && kept == (subject->begun ? 4 : 0);
@@ -285,7 +285,7 @@ const char *subject_go_on(const Subject *subject) {
     if (nothing_happened(subject)) return NULL;
     bool resumes = access("dir/last.state.safetensors", F_OK) == 0;
     Outcome outcome = subject_run(subject, resumes ? "--resume" : NULL, NULL, NULL);
-    if (outcome.status != 0) return resumes ? "cannot be resumed" : "cannot be begun anew";
+    if (outcome.status != 0) return resumes ? "cannot be resumed" : "cannot be started again";
     if (!same_models(subject)) return resumes ? "resuming gives another model" : "another model";
     return subject_strays() ? "going on leaves temporary files" : NULL;
 }

@@ -1,7 +1,7 @@
 /* fuzz_bleu.c - attn-mt bleu with any options, references and translations.
  *
- * Input: words of a command line, then the references, then the translations, with a NUL byte between them.
- * Numbers of more than two digits are left out: they ask for work.
+ * Input: words of a command line, then the references, then the translations, separated by NUL bytes. Words
+ * with numbers of more than two digits are skipped, because they make the command slow.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -18,13 +18,12 @@ static bool is_short(StrView word) {
     return word.length > 0 && digits < 3;
 }
 
-/* Where the command prints, and what it may read, is nowhere. */
+/* Standard input and output of the command are /dev/null. */
 static void call(int argc, char **argv) {
-    static int nowhere = -1;
-    if (nowhere < 0) nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    static int null = -1;
+    if (null < 0) null = open("/dev/null", O_RDWR | O_CLOEXEC);
     int out = dup(STDOUT_FILENO);
-    require(nowhere >= 0 && out >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
-            dup2(nowhere, STDIN_FILENO) >= 0);
+    require(null >= 0 && out >= 0 && dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDIN_FILENO) >= 0);
     if (cmd_bleu(argc, argv) != STATUS_OK) require(status_message()[0] != '\0');
     require(dup2(out, STDOUT_FILENO) >= 0);
     close(out);

@@ -1,4 +1,5 @@
-/* fuzz_bpe_codes.c - merge lists: what is read is written back the same, and cuts any word without loss.
+/* fuzz_bpe_codes.c - merge lists: reading and writing a list gives the same list, and its pieces of a word
+ * join to the word again.
  *
  * Input: a merge list up to the first NUL byte, then words separated by spaces.
  */
@@ -47,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bpe_write(copy, &again);
     require(strcmp(strbuf_text(&out), strbuf_text(&again)) == 0);
     if (end) utf8_repair((StrView){(const char *)end + 1, size - codes.length - 1}, &text);
-    strbuf_add(&text, codes); /* the symbols themselves make good words */
+    strbuf_add(&text, codes); /* words that the merges apply to */
     if (bpe_marker(bpe) == BPE_PREFIX)
         tokenize_runs(strbuf_view(&text), check_word, bpe);
     else

@@ -1,6 +1,6 @@
-/* fuzz_json.c - JSON is refused with a message, or gives a tree that is the same after writing and reading.
+/* fuzz_json.c - JSON is refused with a message, or its tree is the same after writing and reading.
  *
- * Input: one byte, odd for comments, then the text.
+ * Input: one byte (odd: comments are allowed), then the text.
  */
 #include <math.h>
 #include "io/json.h"
@@ -40,7 +40,7 @@ static void check_same(const Json *a, const Json *b) {
     }
 }
 
-/* Every key of the first two levels that has no dot in it is found, at a line of the text. */
+/* json_line finds every key of the first two levels that contains no dot. */
 static void check_lines(StrView text, const Json *root) {
     int lines = 1;
     StrBuf path = {0};
@@ -66,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Json *root, *again;
     if (json_parse(&root, text, data[0] & 1) != STATUS_OK) {
         require(!root && status_message()[0]);
-        require(json_parse_header(&again, text) == STATUS_DATA); /* never more than json_parse */
+        /* json_parse_header accepts no more than json_parse. */
+        require(json_parse_header(&again, text) == STATUS_DATA);
         return 0;
     }
     StrBuf out = {0};

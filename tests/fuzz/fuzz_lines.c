@@ -1,10 +1,10 @@
-/* fuzz_lines.c - lines of JSON that are to be translated: as many come out as go in, each a text or an error.
+/* fuzz_lines.c - lines of JSON for `translate`: one result per line, a text or an error.
  *
- * Input: the first byte says how many lines are taken together; then the file.
+ * Input: a byte for the number of lines in a window, then the file.
  */
 #include "base/log.h"
 #include "base/utf8.h"
-#include "translate/line_window.h"
+#include "translate/input_lines.h"
 #include "fuzz/scratch.h"
 
 static void check_constraints(const LineConstraints *constraints) {
@@ -12,16 +12,16 @@ static void check_constraints(const LineConstraints *constraints) {
     for (int i = 0; i < constraints->phrase_count; i++) require(utf8_valid(constraints->phrases[i]));
 }
 
-static void check(const LineWindow *window) {
-    require(window->count >= 0 && window->count <= window->most_lines);
-    for (int i = 0; i < window->count; i++) {
-        require(!memchr(window->raw[i].data, '\n', window->raw[i].length));
-        if (window->json && window->errors[i]) {
-            require(window->errors[i][0] && utf8_valid(sv(window->errors[i])));
+static void check(const InputLines *input) {
+    require(input->count >= 0 && input->count <= input->window.max_lines);
+    for (int i = 0; i < input->count; i++) {
+        require(!memchr(input->window.lines[0][i].data, '\n', input->window.lines[0][i].length));
+        if (input->json && input->errors[i]) {
+            require(input->errors[i][0] && utf8_valid(sv(input->errors[i])));
         } else {
-            require(window->lines[i].length <= 3 * window->raw[i].length);
-            if (window->json) require(utf8_valid(window->lines[i]));
-            if (window->constrained) check_constraints(&window->constraints[i]);
+            require(input->texts[i].length <= 3 * input->window.lines[0][i].length);
+            if (input->json) require(utf8_valid(input->texts[i]));
+            if (input->constrained) check_constraints(&input->constraints[i]);
         }
     }
 }
@@ -35,7 +35,7 @@ static int count_lines(StrView text) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     StrView text = {(const char *)data + 1, size - 1};
-    LineWindow window = {.most_lines = 1 + data[0] % 8, .json = true};
+    InputLines input = {.window.max_lines = 1 + data[0] % 8, .json = true};
     LineReader *reader;
     Status status = STATUS_OK;
     bool more = true;
@@ -43,17 +43,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     log_set_level(LOG_QUIET);
     require(line_reader_open(&reader, scratch_put("lines", text).text) == STATUS_OK);
     while (status == STATUS_OK && more) {
-        status = line_window_read(&window, reader, &more);
+        status = input_lines_read(&input, reader, &more);
         if (status != STATUS_OK) break;
-        check(&window);
-        lines += window.count;
+        check(&input);
+        lines += input.count;
     }
-    /* packed files and UTF-16, or what begins like them, are more than lines of text */
+    /* compressed files and UTF-16 are not lines of text */
     StrView rest = text, first = {"", 0};
     sv_next(&rest, '\n', &first);
     bool other = file_compressed_kind(text) || sv_starts(text, SV("\x1f\x8b")) || file_is_utf16(first);
     require(other || (status == STATUS_OK && lines == count_lines(text)));
-    line_window_free(&window);
+    input_lines_free(&input);
     line_reader_close(reader);
     return 0;
 }

@@ -1,9 +1,9 @@
 /* fuzz_main.c - runs a fuzz target on files, without libFuzzer.
  *
- *     fuzz_json FILE...              each file once
- *     fuzz_json -mutate=N FILE...    and N random changes of each, the same ones every time
+ *     fuzz_json FILE...              runs each file once
+ *     fuzz_json -mutate=N FILE...    also runs N random mutations of each file, always the same
  *
- * Prints the number of inputs; a failing input aborts after its name is printed.
+ * Prints the name of each file and at last the number of inputs. A failing input aborts.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static Input read_input(const char *path) {
     return input;
 }
 
-/* A block of exactly `size` bytes, so that the sanitizer sees a step too far. */
+/* Runs a copy in a block of exactly `size` bytes, so that the sanitizer detects reads beyond the end. */
 static void run(const uint8_t *data, size_t size) {
     uint8_t *copy = malloc(size ? size : 1);
     if (!copy) exit(1);
@@ -66,17 +66,17 @@ static size_t change(uint8_t *data, size_t size) {
     case 2:
         data[at] = (uint8_t)draw(256);
         break;
-    case 3: /* cut a piece out */
+    case 3: /* remove some bytes */
         if (length > size - at) length = size - at;
         memmove(data + at, data + at + length, size - at - length);
         return size - length;
-    case 4: /* a piece of it elsewhere */
+    case 4: /* copy some bytes to another position */
         if (length > size - at) length = size - at;
         if (length > size - other) length = size - other;
         memmove(data + at, data + other, length);
         break;
     default:
-        return draw(4) ? size : at; /* cut the end off */
+        return draw(4) ? size : at; /* truncate */
     }
     return size;
 }

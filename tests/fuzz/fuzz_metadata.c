@@ -1,8 +1,8 @@
-/* fuzz_metadata.c - a model file with any metadata over sound tensors, and sound digests of all of it: it is
- * refused, or is a model that is saved and loaded the same.
+/* fuzz_metadata.c - a model file with valid tensors and checksums and any metadata: it is refused, or the
+ * model is the same after saving and loading.
  *
- * Input: config, source, target, provenance and shortlist, with a NUL byte between them; an empty one is as
- * in a sound file, which has neither a target nor a shortlist.
+ * Input: config, source, target, provenance and shortlist, separated by NUL bytes. An empty part stands for
+ * the metadata of a valid file, which has neither target nor shortlist.
  */
 #include "fuzz/small_model.h"
 #include "models/modelfile.h"
@@ -25,7 +25,7 @@ static SafeFile *sound_file(void) {
     return file;
 }
 
-/* False if no file can hold these metadata. */
+/* Returns false if the metadata do not fit into a file. */
 static bool write_file(const char *path, char *const parts[PARTS]) {
     const SafeFile *sound = sound_file();
     SafeTensor tensors[MOST];
@@ -40,7 +40,7 @@ static bool write_file(const char *path, char *const parts[PARTS]) {
             if (parts[p][0] && strcmp(metadata[pairs][0], KEYS[p]) == 0) metadata[pairs][1] = parts[p];
         pairs++;
     }
-    for (int p = 2; p < PARTS; p += 2) /* the sound file has one tokenizer for both languages, and no lists */
+    for (int p = 2; p < PARTS; p += 2) /* the valid file has no target and no shortlist */
         if (parts[p][0]) {
             metadata[pairs][0] = KEYS[p];
             metadata[pairs++][1] = parts[p];

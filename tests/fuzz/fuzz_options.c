@@ -1,12 +1,12 @@
-/* fuzz_options.c - configurations and command lines: what is taken is written and read back the same.
+/* fuzz_options.c - configurations and command lines: accepted values are the same after writing and reading.
  *
- * Input: a word of a command line on each line, up to the first NUL byte; then a configuration.
+ * Input: one word of a command line per line, up to the first NUL byte; then a configuration.
  */
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
 #include "config/config.h"
 
-enum { MOST_WORDS = 12 }; /* for each unknown one the nearest name is looked for, which takes time */
+enum { MOST_WORDS = 12 }; /* the search for the nearest name of an unknown word is slow */
 
 static void parse_words(const OptionTable *tables, StrView lines) {
     char *words[MOST_WORDS] = {part_text(SV("fuzz"))};
@@ -17,7 +17,7 @@ static void parse_words(const OptionTable *tables, StrView lines) {
     if (options_parse(tables, count, words, &positional, &help, NULL) != STATUS_OK)
         require(status_message()[0] != '\0');
     require(positional.count < (size_t)count);
-    for (int i = 1; i < count; i++) { /* as --set takes it */
+    for (int i = 1; i < count; i++) { /* each word as a value of --set */
         StrView value = sv(words[i]), key;
         if (strchr(words[i], '=') && sv_next(&value, '=', &key) &&
             options_set(tables, key, value) != STATUS_OK)
@@ -48,7 +48,7 @@ static void write_and_read(Config *config, const OptionTable *tables) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     StrView rest = {(const char *)data, size};
-    bool text = utf8_valid(rest); /* what a command line says of files may be no text, which JSON must be */
+    bool text = utf8_valid(rest); /* file names can be invalid UTF-8, JSON cannot */
     Config config;
     OptionTable tables[6];
     Json *root;

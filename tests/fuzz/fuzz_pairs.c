@@ -1,6 +1,6 @@
-/* fuzz_pairs.c - sentence pairs from files with anything in them.
+/* fuzz_pairs.c - sentence pairs from files with any content.
  *
- * Input: the first byte chooses TSV or two files and the columns; the rest is the content, halved for two.
+ * Input: a byte that selects the columns and one TSV file or two files; then the content, half for each file.
  */
 #include "base/utf8.h"
 #include "fuzz/scratch.h"

@@ -1,5 +1,5 @@
-/* fuzz_progress.c - the log of a run, train.jsonl: it is refused, or is written and read back the same, with
- * a picture of its curves.
+/* fuzz_progress.c - the log of a run, train.jsonl: it is refused, or is the same after writing and reading,
+ * and its curves are drawn.
  *
  * Input: the file.
  */

@@ -1,4 +1,7 @@
-/* fuzz_request.c - bodies of requests to translate: the first byte says whether it is JSON or a form. */
+/* fuzz_request.c - bodies of requests to translate.
+ *
+ * Input: a byte that selects JSON or a form, then the body.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -16,7 +19,7 @@ typedef struct {
 static void read_case(void *context) {
     Case *c = context;
     c->status = translate_request_read(&c->request, c->type, c->body, 100);
-    /* What was read is text that can be walked through. */
+    /* All texts of the request can be read. */
     for (int i = 0; c->status == STATUS_OK && i < c->request.count; i++)
         if (strlen(c->request.texts[i]) > c->body.length) __builtin_trap();
 }

@@ -1,8 +1,8 @@
-/* fuzz_rounded.c - a model file of rounded weights, with any bytes in its tensors and a sound digest of them:
- * it is refused, or is a model that can be run.
+/* fuzz_rounded.c - a model file of bf16 or int8 weights with any bytes in its tensors and a valid checksum:
+ * it is refused, or the model can be run.
  *
- * Input: a byte that chooses the precision, the place where the other bytes go in each tensor of weights or
- * scales, modulo its size, and those.
+ * Input: a byte that selects the precision, an offset into each tensor of weights or scales (modulo its
+ * size), then the bytes to write there.
  */
 #include "fuzz/small_model.h"
 #include "models/modelfile.h"

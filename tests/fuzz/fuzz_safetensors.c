@@ -1,11 +1,11 @@
-/* fuzz_safetensors.c - a tensor file is refused with a message, or is sound and survives being written again.
+/* fuzz_safetensors.c - a tensor file is refused with a message, or is valid and can be written again.
  *
  * Input: the file.
  */
 #include "fuzz/scratch.h"
 #include "models/safetensors.h"
 
-/* Both ends of every tensor are read, so that the sanitizer sees a size that lies. */
+/* Reads the first and last byte of every tensor, so that the sanitizer detects a wrong size. */
 static unsigned touch(const SafeTensor *tensor) {
     const unsigned char *bytes = tensor->data;
     require((uintptr_t)bytes % 64 == 0);

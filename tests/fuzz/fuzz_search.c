@@ -1,5 +1,5 @@
-/* fuzz_search.c - random bytes translated by small random models: a line for each line, sound text, scores
- * that are numbers, and the same whether lines come alone or together.
+/* fuzz_search.c - small random models translate random bytes: one line out per line in, valid UTF-8, finite
+ * scores, and the same result for a line alone and in a batch.
  *
  * Input: a byte each for the model, the beam and the options, then up to 4 lines.
  */
@@ -65,11 +65,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     StrView rest = {(const char *)data + 3, size - 3}, lines[MOST_LINES];
     int count = 0;
     while (count < MOST_LINES && sv_next(&rest, '\n', &lines[count])) count++;
-    const Seq2Seq *searched = model(data[0] % MODELS);
-    TranslatorOptions options = read_options(data, searched);
+    const Seq2Seq *chosen = model(data[0] % MODELS);
+    TranslatorOptions options = read_options(data, chosen);
     Translation together[MOST_LINES] = {0};
     Translator *translator;
-    require(translator_new(&translator, &searched, 1, &options, workers) == STATUS_OK);
+    require(translator_new(&translator, &chosen, 1, &options, workers) == STATUS_OK);
     translator_run(translator, lines, NULL, count, 1, together);
     for (int i = 0; i < count; i++) {
         Translation alone = {0};

@@ -1,7 +1,7 @@
-/* fuzz_state.c - training states with any counters and configuration, and sound digests: resuming is refused,
- * or saves the same state again.
+/* fuzz_state.c - training states with valid checksums and any counters and configuration: resuming is
+ * refused, or the state is the same after loading and saving.
  *
- * Input: the bytes of the counters up to the 144th, then the configuration; none: that of the run.
+ * Input: 144 bytes of counters, then the configuration (empty: the one of the run).
  */
 #include <math.h>
 #include "base/log.h"

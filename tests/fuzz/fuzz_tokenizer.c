@@ -1,7 +1,7 @@
-/* fuzz_tokenizer.c - a tokenizer from hostile JSON, and any text through it.
+/* fuzz_tokenizer.c - a tokenizer from untrusted JSON encodes and decodes any text.
  *
- * Input: JSON up to the first NUL byte, then text. Without a readable tokenizer the text goes through one
- * that is learned from it, where decoding must give the normal form back.
+ * Input: JSON up to the first NUL byte, then text. If the JSON is refused, a tokenizer is learned from the
+ * text, and encoding and decoding must return the text in its normal form.
  */
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -10,7 +10,7 @@
 #include "text/tokenizer.h"
 #include "unit/learn.h"
 
-enum { MOST_LEARNED = 64 }; /* bytes: a thousand texts a second find more than a hundred long ones */
+enum { MOST_LEARNED = 64 }; /* bytes: many short texts find more faults than few long ones */
 
 static void use(Tokenizer *tokenizer, StrView text) {
     IdList ids = {0};
@@ -32,7 +32,7 @@ static void use(Tokenizer *tokenizer, StrView text) {
     strbuf_free(&out);
 }
 
-/* What must come back: normal form, single plain spaces, no marker that is not one. */
+/* The expected text: normal form, single plain spaces, and `_` in place of marker characters. */
 static void expect(StrView text, BpeMarker marker, StrBuf *out) {
     StrBuf whole = {0}, normal = {0};
     utf8_repair(text, &whole);

@@ -1,4 +1,4 @@
-/* scratch.h - for fuzz targets: a folder that goes when the program ends, and files in it. */
+/* scratch.h - for fuzz targets: files in a folder that is removed when the program ends. */
 #ifndef FUZZ_SCRATCH_H
 #define FUZZ_SCRATCH_H
 
@@ -30,7 +30,7 @@ static inline void scratch_remove(void) {
     rmdir(scratch_folder);
 }
 
-/* In memory where there is such a folder: some files are synced. */
+/* The folder is in memory if possible, because fsync on disks is slow. */
 static inline const char *scratch(void) {
     if (scratch_folder[0]) return scratch_folder;
     strcpy(scratch_folder, access("/dev/shm", W_OK) == 0 ? "/dev/shm/fuzz-XXXXXX" : "/tmp/fuzz-XXXXXX");
@@ -56,7 +56,7 @@ static inline ScratchPath scratch_put(const char *name, StrView content) {
     return path;
 }
 
-/* The part of the input up to the next NUL byte; empty at its end. */
+/* The input up to the next NUL byte; empty at the end of the input. */
 static inline StrView next_part(StrView *rest) {
     StrView part = {"", 0};
     sv_next(rest, '\0', &part);

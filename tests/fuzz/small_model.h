@@ -1,11 +1,11 @@
-/* small_model.h - for fuzz targets: a random model over a few letters. */
+/* small_model.h - for fuzz targets: a random model with a vocabulary of a few letters. */
 #ifndef FUZZ_SMALL_MODEL_H
 #define FUZZ_SMALL_MODEL_H
 
 #include "fuzz/scratch.h"
 #include "models/seq2seq.h"
 
-/* `config` comes initialized, with what is to be unlike others; sizes become small. */
+/* `config` is initialized; the function makes its sizes small and keeps the other options. */
 static inline Seq2Seq *small_model_new(Config *config) {
     static const char TEXT[] =
         "{\"tokenizer\":\"bpe\",\"normalize\":\"nfc\",\"lowercase\":false,\"marker\":\"prefix\","
@@ -19,7 +19,8 @@ static inline Seq2Seq *small_model_new(Config *config) {
     Seq2Seq *model = seq2seq_new(config, tokenizer, tokenizer);
     ParamSet *params = seq2seq_params(model);
     params_initialize(params, 1);
-    for (size_t i = 0; i < params->size; i++) params->data[i] *= 3; /* it has opinions */
+    for (size_t i = 0; i < params->size; i++)
+        params->data[i] *= 3; /* larger weights: less uniform probabilities */
     params_pack_all(params);
     tokenizer_free(tokenizer);
     return model;

@@ -1,4 +1,4 @@
-/* op_cases.c - the bench that cases run on, and the list of their tables. */
+/* op_cases.c - the bench that runs the cases, and the list of their tables. */
 #include "op_cases.h"
 
 #include <assert.h>

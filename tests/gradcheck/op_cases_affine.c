@@ -1,4 +1,4 @@
-/* op_cases_affine.c - x W + b in all its forms: the weight's gradient is put off, joined and shared. */
+/* op_cases_affine.c - x W + b in all its forms: weight gradients are deferred, joined and shared. */
 #include "op_cases.h"
 
 static void declare(ParamSet *params) {
@@ -11,14 +11,15 @@ static void declare_square(ParamSet *params) {
     params_add(params, "b", 1, 5, INIT_UNIFORM, 0.8, PANELS_NONE);
     params_add(params, "c", 1, 5, INIT_UNIFORM, 0.8, PANELS_NONE);
 }
-/* Longer than a stretch of the packed kernel (512), and wider than its panels. */
+/* Longer than a block of the packed kernel (512) and wider than its panels. */
 static void declare_long(ParamSet *params) {
     params_add(params, "w", 515, 5, INIT_UNIFORM, 0.1, PANELS_AFFINE);
     params_add(params, "t", 5, 515, INIT_UNIFORM, 0.1, PANELS_OUTPUT);
 }
 #define P(name) bench_param(bench, name)
 
-/* The base becomes the result, so it is one itself: a leaf must stay what it was. */
+/* The op writes its result into the base, so the base is itself a result and not a leaf, which must not
+ * change. */
 static Tensor *base_of(Tape *tape, OpBench *bench, int rows, int columns) {
     return op_scale(tape, bench_leaf(bench, tape, rows, columns), (real)1.5);
 }
@@ -52,7 +53,7 @@ static Tensor *long_rows(Tape *tape, OpBench *bench) {
     return op_affine(tape, bench_leaf(bench, tape, 2, 515), P("t"), NULL, y, true);
 }
 
-/* One input, two maps of it. */
+/* Two affine maps of one input. */
 static Tensor *same_input(Tape *tape, OpBench *bench) {
     Tensor *x = bench_leaf(bench, tape, 3, 5);
     Tensor *y = op_affine(tape, x, P("w"), NULL, NULL, false);
@@ -72,7 +73,7 @@ static Tensor *same_weight_both_ways(Tape *tape, OpBench *bench) {
     return op_affine(tape, y, P("w"), NULL, NULL, true);
 }
 
-/* Time steps of fewer and fewer rows, as sentences end; the state of each comes from the one before. */
+/* Time steps with fewer and fewer rows, as sentences end; each state depends on the previous one. */
 static Tensor *steps(Tape *tape, OpBench *bench) {
     static const int OFFSET[] = {0, 3, 5, 7, 8};
     Tensor *x = base_of(tape, bench, 8, 5), *h = bench_leaf(bench, tape, 3, 5);
@@ -88,7 +89,7 @@ static Tensor *steps(Tape *tape, OpBench *bench) {
     tape_sequence_end(tape);
     return whole;
 }
-/* Steps backwards in memory, as a reversed layer makes them, and the weight used twice in each. */
+/* Steps backwards in memory, as in a reversed layer; each step uses the weight twice. */
 static Tensor *steps_reversed(Tape *tape, OpBench *bench) {
     Tensor *x = base_of(tape, bench, 6, 5), *h = bench_leaf(bench, tape, 2, 5);
     tape_sequence_begin(tape, 6);

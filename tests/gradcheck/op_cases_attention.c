@@ -2,7 +2,7 @@
 #include "layers/attention.h"
 #include "op_cases.h"
 
-/* Rows attend to spans of one key, of several, of the same keys, and of none. */
+/* Rows attend to spans of one key, of several keys, of shared keys, and of no key. */
 static const int FIRST[] = {0, 1, 1, 4, 4}, LENGTH[] = {1, 3, 2, 5, 0};
 enum { ROWS = 5, KEYS = 9, TOTAL = 11 };
 
@@ -48,7 +48,7 @@ static Tensor *context_constant_values(Tape *tape, OpBench *bench) {
     Tensor *weights = bench_leaf(bench, tape, 1, TOTAL);
     return op_context(tape, weights, bench_constant(tape, KEYS, 5), spans(tape));
 }
-/* Query, keys and values are one tensor, each row sees itself and what is before it. */
+/* Query, keys and values are one tensor; each row attends to itself and the rows before it. */
 static Tensor *causal(Tape *tape, OpBench *bench) {
     static const int BEFORE_FIRST[] = {0, 0, 0, 3, 3}, BEFORE_LENGTH[] = {1, 2, 3, 1, 2};
     const Spans *before = spans_new(tape, BEFORE_FIRST, BEFORE_LENGTH, ROWS);
@@ -58,7 +58,7 @@ static Tensor *causal(Tape *tape, OpBench *bench) {
     return op_context(tape, op_dropout_weights(tape, weights, 0.3, 1, ROW_KEYS, before), x, before);
 }
 
-/* Attention as a whole, with queries that are not of the values' size and with such that are. */
+/* The whole attention layer, with queries of the size of the values and of another size. */
 static Attention attention;
 enum { VALUE = 4, HIDDEN = 5, POSITIONS = 3 };
 static void declare_with(ParamSet *params, int query_size) {

@@ -1,12 +1,12 @@
 /* op_cases_loss.c - output layer and cross-entropy, in one block of rows and in several. */
 #include "op_cases.h"
 
-enum { MANY = 258 }; /* rows: more than the op keeps logits of */
+enum { MANY = 258 }; /* rows: more than one block of logits */
 
 static int many_targets[MANY];
 static const int TARGETS[] = {0, 5, 3, 3, 1};
 
-/* Receives the sums of a call, which the cases do not check. */
+/* Receives the sums of a call; the cases do not check them. */
 static CrossEntropy *sums(Tape *tape) {
     CrossEntropy *result = tape_alloc(tape, sizeof *result);
     *result = (CrossEntropy){0};
@@ -32,7 +32,7 @@ static Tensor *many(Tape *tape, OpBench *bench) {
     const LossOptions options = {bench_param(bench, "w"), bench_param(bench, "b"), 0.1, 0.1};
     return op_cross_entropy(tape, bench_leaf(bench, tape, MANY, 4), many_targets, &options, sums(tape));
 }
-/* Embedding and output layer share their weights, and the layer below has a gradient of its own. */
+/* Embedding and output layer share their weights; the layer below has its own gradient. */
 static Tensor *tied(Tape *tape, OpBench *bench) {
     Tensor *x = op_embedding(tape, bench_param(bench, "w"), TARGETS, 5);
     const LossOptions options = {bench_param(bench, "w"), bench_param(bench, "b"), 0.1, 1};

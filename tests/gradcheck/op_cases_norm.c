@@ -18,7 +18,7 @@ static Tensor *layer_norm_one_row(Tape *tape, OpBench *bench) {
                               bench_param(bench, "bias"));
     return op_layer_norm(tape, y, bench_param(bench, "gain"), bench_param(bench, "bias"));
 }
-/* One number normalizes to 0, whatever it was. */
+/* A row of one number normalizes to 0. */
 static Tensor *layer_norm_one_column(Tape *tape, OpBench *bench) {
     return op_layer_norm(tape, bench_leaf(bench, tape, 3, 1), bench_param(bench, "gain"),
                          bench_param(bench, "bias"));
@@ -31,12 +31,12 @@ static Tensor *unit_rows_twice(Tape *tape, OpBench *bench) {
     Tensor *x = bench_leaf(bench, tape, 1, 7);
     return op_unit_rows(tape, op_add(tape, x, op_unit_rows(tape, x)));
 }
-/* A row of zeros among others: it has no derivative, and its gradient is 0. */
+/* A row of zeros among other rows: it has no derivative, and its gradient is 0. */
 static Tensor *unit_rows_zero(Tape *tape, OpBench *bench) {
     static const int INDEX[] = {1, -1, 0};
     return op_unit_rows(tape, op_gather(tape, bench_leaf(bench, tape, 2, 5), INDEX, 3));
 }
-/* One number becomes 1 or -1, whatever it was. */
+/* A row of one number becomes 1 or -1. */
 static Tensor *unit_rows_one_column(Tape *tape, OpBench *bench) {
     return op_unit_rows(tape, bench_leaf(bench, tape, 3, 1));
 }

@@ -11,7 +11,7 @@ static Tensor *add_to_itself(Tape *tape, OpBench *bench) {
 }
 static Tensor *hyperbolic(Tape *tape, OpBench *bench) { return op_tanh(tape, bench_leaf(bench, tape, 3, 5)); }
 
-/* The same numbers as another matrix: gradients reach them in both shapes. */
+/* The same numbers in another shape; gradients arrive in both shapes. */
 static Tensor *reshaped(Tape *tape, OpBench *bench) {
     Tensor *x = bench_leaf(bench, tape, 4, 6);
     Tensor *y = op_tanh(tape, tape_reshape(tape, x, 8, 3));
@@ -26,7 +26,7 @@ static Tensor *scale_to_nothing(Tape *tape, OpBench *bench) {
 }
 static Tensor *glu(Tape *tape, OpBench *bench) { return op_glu(tape, bench_leaf(bench, tape, 3, 10)); }
 static Tensor *glu_narrow(Tape *tape, OpBench *bench) { return op_glu(tape, bench_leaf(bench, tape, 4, 2)); }
-/* Constants may be added to anything, and pass through all the ops of this file. */
+/* Constants can be added to any tensor, and all ops of this file accept them. */
 static Tensor *constants(Tape *tape, OpBench *bench) {
     Tensor *c = bench_constant(tape, 3, 6), *x = bench_leaf(bench, tape, 3, 6);
     Tensor *y = op_add(tape, op_scale(tape, c, 2), x);
@@ -46,7 +46,8 @@ static Tensor *dropout_chain(Tape *tape, OpBench *bench) {
     return op_dropout(tape, op_tanh(tape, x), 0.2, 4, ROW_KEYS);
 }
 
-/* What becomes the result, or shares its gradient, must begin without one, as leaves do not. */
+/* An operand that becomes the result, or shares its gradient, must start without a gradient; leaves have
+ * one. */
 static Tensor *relu_of(Tape *tape, Tensor *x, double p) {
     Tensor *minus = op_scale(tape, x, -2);
     return op_add(tape, op_relu(tape, op_scale(tape, x, 1), p, 3, ROW_KEYS),
@@ -67,7 +68,7 @@ static Tensor *residual(Tape *tape, OpBench *bench) {
 static Tensor *residual_dropped(Tape *tape, OpBench *bench) {
     return residual_of(tape, bench_leaf(bench, tape, 5, 9), 0.4);
 }
-/* Either side may be without a gradient. */
+/* Either operand can be a constant. */
 static Tensor *residual_constants(Tape *tape, OpBench *bench) {
     Tensor *c = bench_constant(tape, 5, 9), *x = bench_leaf(bench, tape, 5, 9);
     Tensor *y = op_residual(tape, c, x, 0.4, 3, ROW_KEYS);

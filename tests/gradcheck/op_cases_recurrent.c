@@ -6,7 +6,7 @@ static Tensor *gru_gates(Tape *tape, OpBench *bench) {
     Tensor *gx = bench_leaf(bench, tape, 3, 15), *gh = bench_leaf(bench, tape, 3, 15);
     return op_gru(tape, gx, gh, bench_leaf(bench, tape, 3, 5));
 }
-/* The state is also its own projection: its gradient arrives from two sides. */
+/* The state is also the projection, so its gradient is the sum of both. */
 static Tensor *gru_shared(Tape *tape, OpBench *bench) {
     Tensor *h = bench_leaf(bench, tape, 2, 4), *gx = bench_leaf(bench, tape, 2, 12);
     Tensor *gh = op_concat(tape, h, op_concat(tape, h, h));
@@ -14,7 +14,7 @@ static Tensor *gru_shared(Tape *tape, OpBench *bench) {
 }
 
 enum { OUTPUT = 1, MEMORY = 2 };
-/* One step of which the output, the memory, or both are used. */
+/* One step; the graph uses its output, its memory cell, or both. */
 static Tensor *lstm_gates(Tape *tape, OpBench *bench, int used) {
     Tensor *gx = bench_leaf(bench, tape, 3, 20), *gh = bench_leaf(bench, tape, 3, 20), *next;
     Tensor *h = op_lstm(tape, gx, gh, bench_leaf(bench, tape, 3, 5), &next);
@@ -23,7 +23,8 @@ static Tensor *lstm_gates(Tape *tape, OpBench *bench, int used) {
 static Tensor *lstm_output(Tape *tape, OpBench *bench) { return lstm_gates(tape, bench, OUTPUT); }
 static Tensor *lstm_memory(Tape *tape, OpBench *bench) { return lstm_gates(tape, bench, MEMORY); }
 static Tensor *lstm_both(Tape *tape, OpBench *bench) { return lstm_gates(tape, bench, OUTPUT | MEMORY); }
-/* Two steps; the memory and output of the first are both used again, and all gates come from one tensor. */
+/* Two steps; the second one uses the memory cell and the output of the first; all gates are from one
+ * tensor. */
 static Tensor *lstm_chain(Tape *tape, OpBench *bench) {
     Tensor *c = bench_leaf(bench, tape, 2, 4), *g = bench_leaf(bench, tape, 2, 16), *first, *second;
     Tensor *h = op_lstm(tape, g, g, c, &first);
@@ -56,7 +57,7 @@ static void declare_norm_lstm(ParamSet *params) {
     cell = cell_new(params, "cell", CELL_LSTM, INPUTS, HIDDEN, true);
 }
 
-/* The states of a layer, with the memory beside them if there is one. */
+/* The states of a layer, and its memory cells if it has them. */
 static Tensor *run_layer(Tape *tape, Tensor *x, const PackedSequence *packed, bool reverse) {
     CellState all = rnn_run(tape, &cell, x, packed, reverse);
     return all.c ? op_concat(tape, all.h, all.c) : all.h;
@@ -68,7 +69,7 @@ static Tensor *layer(Tape *tape, OpBench *bench, bool reverse) {
 }
 static Tensor *forwards(Tape *tape, OpBench *bench) { return layer(tape, bench, false); }
 static Tensor *right_to_left(Tape *tape, OpBench *bench) { return layer(tape, bench, true); }
-/* One sentence alone, both ways, with one set of weights. */
+/* One sentence, in both directions, with one set of weights. */
 static Tensor *both_ways(Tape *tape, OpBench *bench) {
     static const int ALONE[] = {3};
     Tensor *x = bench_leaf(bench, tape, 3, INPUTS);

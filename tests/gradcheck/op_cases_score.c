@@ -1,7 +1,7 @@
-/* op_cases_score.c - scores over ragged spans: additive, products in all their forms, places. */
+/* op_cases_score.c - scores over ragged spans: additive, dot products in all forms, relative positions. */
 #include "op_cases.h"
 
-/* Rows attend to spans of one key, of several, of the same keys, and of none. */
+/* Rows attend to spans of one key, of several keys, of shared keys, and of no key. */
 static const int FIRST[] = {0, 1, 1, 4, 4}, LENGTH[] = {1, 3, 2, 5, 0};
 enum { ROWS = 5, KEYS = 9, TOTAL = 11 };
 
@@ -46,7 +46,7 @@ static Tensor *dot_everything(Tape *tape, OpBench *bench) {
     DotScore form = {2, (real)0.7, P("sharpness"), query_bias, key_bias};
     return dot(tape, bench, 6, form);
 }
-/* Queries are also keys, and biases come from the same tensor. */
+/* Queries, keys and biases are one tensor. */
 static Tensor *dot_itself(Tape *tape, OpBench *bench) {
     static const int SELF_FIRST[] = {0, 0, 0, 3, 3}, SELF_LENGTH[] = {1, 2, 3, 2, 2};
     Tensor *x = bench_leaf(bench, tape, ROWS, 6), *bias = op_half_square(tape, x);
@@ -73,18 +73,18 @@ static Tensor *dot_constants(Tape *tape, OpBench *bench) {
 static Tensor *position(Tape *tape, OpBench *bench) {
     return op_score_position(tape, bench_leaf(bench, tape, ROWS, 5), 1, NULL, spans(tape));
 }
-/* The last column stands for all places beyond it; one column for everything. */
+/* The last column is for all positions beyond it; with one column, for all positions. */
 static Tensor *position_narrow(Tape *tape, OpBench *bench) {
     Tensor *two = op_score_position(tape, bench_leaf(bench, tape, ROWS, 2), 1, NULL, spans(tape));
     Tensor *one = op_score_position(tape, bench_leaf(bench, tape, ROWS, 1), 1, NULL, spans(tape));
     return op_add(tape, two, one);
 }
-/* Places before the origin and far from it, two heads. */
+/* Negative and distant positions, two heads. */
 static Tensor *position_origin(Tape *tape, OpBench *bench) {
     static const int ORIGIN[] = {0, -1, 1, 2, 7};
     return op_score_position(tape, bench_leaf(bench, tape, 2 * ROWS, 3), 2, ORIGIN, spans(tape));
 }
-/* Products and relative places together, as in self-attention: the query also makes the table. */
+/* Dot products and relative positions together, as in self-attention; the table depends on the query. */
 static void declare_relative(ParamSet *params) {
     params_add(params, "relative", 3, 3, INIT_UNIFORM, 1, PANELS_AFFINE);
 }

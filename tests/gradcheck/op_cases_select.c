@@ -10,7 +10,7 @@ static Tensor *concat_with_itself(Tape *tape, OpBench *bench) {
     return op_concat(tape, a, a);
 }
 
-/* Rows that are used twice, once, never, and rows of zeros. */
+/* Rows that are selected twice, once and never, and rows of zeros. */
 static const int INDEX[] = {4, -1, 0, 4, 2, -1, 1};
 static Tensor *gather(Tape *tape, OpBench *bench) {
     return op_gather(tape, bench_leaf(bench, tape, 6, 5), INDEX, 7);

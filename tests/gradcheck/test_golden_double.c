@@ -1,4 +1,4 @@
-/* test_golden_double.c - PyTorch's values in double precision, to all the digits that the files have. */
+/* test_golden_double.c - PyTorch's values in double precision, to all digits of the files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_gradient_check.c - the gradient checker finds what is wrong, and only that. */
+/* test_gradient_check.c - the gradient check accepts correct gradients and finds wrong ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void test_broken_function(void **state) {
     Gradient g = {"x", x, N, gradient, N, true};
     assert_non_null(gradient_fault(&g, broken, &value));
     value = 1;
-    assert_null(gradient_fault(&g, broken, &value)); /* a constant, and that is allowed here */
+    assert_null(gradient_fault(&g, broken, &value)); /* a constant; may_vanish is set */
     g.may_vanish = false;
     assert_non_null(gradient_fault(&g, broken, &value));
 }

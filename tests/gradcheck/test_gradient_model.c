@@ -1,6 +1,6 @@
 /* test_gradient_model.c - the gradient of the whole model's loss for every parameter, by finite differences.
  *
- * Dropout masks are functions of a key, so they stay the same while a weight is varied.
+ * Dropout masks are functions of a key, so they do not change while a weight is varied.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,8 +54,8 @@ static void check_params(Run *run, const char *name, const real *gradients) {
     }
 }
 
-/* A rectified unit has no derivative at 0: half of them work on one side of it, half on the other. */
-static void leave_kinks(ParamSet *params) {
+/* A ReLU has no derivative at 0: half of the units get positive inputs, half negative ones. */
+static void avoid_kinks(ParamSet *params) {
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         if (!strstr(p->name, ".inner.bias")) continue;
@@ -63,8 +63,8 @@ static void leave_kinks(ParamSet *params) {
     }
 }
 
-/* Small queries are taken out again by the softmax where tanh is all but a straight line: let it bend. */
-static void bend_scores(ParamSet *params) {
+/* Where tanh is almost linear, the softmax cancels the effect of the query; larger weights avoid that. */
+static void enlarge_scores(ParamSet *params) {
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
         if (!strstr(p->name, "decoder.attention.") || p->rows == 1) continue;
@@ -72,7 +72,7 @@ static void bend_scores(ParamSet *params) {
     }
 }
 
-/* `training`: dropouts and what else training has, or NULL. */
+/* `training`: dropout and the other options of training, or NULL. */
 static void check_variant(const ModelVariant *variant, const char *training) {
     Run run = {.model = variant_new(variant, training, 3),
                .batch = variant_batch(training ? 77 : 0),
@@ -81,8 +81,8 @@ static void check_variant(const ModelVariant *variant, const char *training) {
                .packed = training != NULL};
     ParamSet *params = seq2seq_params(run.model);
     params->packs_backward = true;
-    leave_kinks(params);
-    bend_scores(params);
+    avoid_kinks(params);
+    enlarge_scores(params);
     run.tape = tape_new(params, false);
     Tape *tape = tape_new(params, true);
     tape->grads = params_block(params);
@@ -104,7 +104,7 @@ static void test_two_decoders(void **state) {
         check_variant(&MODEL_VARIANTS[i], DROPOUTS " model.decoder.bidirectional=true");
 }
 
-/* Dropout does change the loss, and another key changes it again. */
+/* Dropout changes the loss, and another key gives another loss. */
 static void test_dropout_is_active(void **state) {
     (void)state;
     double loss[4];

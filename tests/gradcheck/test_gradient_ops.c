@@ -18,7 +18,7 @@
 typedef struct {
     OpBench bench;
     Tape *tape;  /* for evaluation */
-    real *d_out; /* gradient of the result: the function that is checked is sum(out * d_out) */
+    real *d_out; /* gradient of the result; the checked function is sum(out * d_out) */
     bool packed;
 } Run;
 
@@ -46,7 +46,7 @@ static void check(Run *run, Gradient gradient) {
     if (fault) fail_msg("%s%s: %s", run->bench.item->name, run->packed ? " (packed)" : "", fault);
 }
 
-/* What every gradient starts from. */
+/* The start value of every gradient. */
 static real beginning(size_t i) { return (real)(0.25 * (double)(i % 7) - 0.5); }
 static void begin(real *gradient, size_t count) {
     for (size_t i = 0; i < count; i++) gradient[i] = beginning(i);
@@ -83,14 +83,14 @@ static void check_params(Run *run, const real *gradients) {
     }
 }
 
-/* Recording, with gradients that do not start at zero; the leaves are known from a first run. */
+/* Records a run with gradients that do not start at zero. A first run has created the leaves. */
 static void record(Run *run, real **leaf_gradients, real **param_gradients) {
     OpBench *bench = &run->bench;
     real *block = params_block(bench->params);
     begin(block, bench->params->size);
     Tape *tape = tape_new(bench->params, true);
     tape->grads = block;
-    run_graph(run, tape); /* the arena is at its size now: the same addresses, and dirty memory */
+    run_graph(run, tape); /* the arena has its final size: the same addresses, uninitialized memory */
     begin(block, bench->params->size);
     const Tensor *out = run_graph(run, tape);
     assert_true(has_node(tape, bench->item->op));
@@ -113,7 +113,7 @@ static void check_case(const OpCase *item, bool packed) {
     if (item->declare) item->declare(run.bench.params);
     params_allocate(run.bench.params);
     params_initialize(run.bench.params, 5);
-    for (size_t i = 0; i < run.bench.params->size; i++) /* biases and gains too are nothing special */
+    for (size_t i = 0; i < run.bench.params->size; i++) /* biases and gains get random values, too */
         run.bench.params->data[i] += (real)(0.1 * (double)(i % 5) - 0.2);
     run.bench.params->packs_backward = true;
     run.tape = tape_new(run.bench.params, false);
@@ -142,7 +142,7 @@ static void check_case(const OpCase *item, bool packed) {
 }
 
 typedef struct {
-    OpCase item; /* its name is that of the test */
+    OpCase item; /* its name is the name of the test */
     int score;
     char name[64];
 } TestCase;
@@ -160,7 +160,7 @@ static void test_every_row(void **state) {
     if (fault) fail_msg("%s", fault);
 }
 
-/* Dropout does nothing, and leaves no node, when the tape is not training. */
+/* Without training, dropout does nothing and adds no node. */
 static void test_dropout_when_not_training(void **state) {
     (void)state;
     static const uint32_t KEYS[] = {1, 2};
@@ -177,12 +177,12 @@ static void test_dropout_when_not_training(void **state) {
     params_free(params);
 }
 
-/* These weigh keys the same whatever the query is. */
+/* These scores do not depend on the query. */
 static bool asks_nothing(const AttentionScore *score) {
     return strcmp(score->name, "sum") == 0 || strcmp(score->name, "none") == 0;
 }
 
-/* Adds the tests of a case to `list`, if that is not NULL; returns how many. */
+/* Adds the tests of a case to `list` unless NULL; returns their number. */
 static int add_tests(const OpCase *item, TestCase *list) {
     bool repeated = item->flags & CASE_EVERY_SCORE;
     int count = repeated ? ATTENTION_SCORE_COUNT : 1;

@@ -1,4 +1,4 @@
-# check-source finds each violation that it promises to find, at its line, and nothing in a clean tree.
+# check_source.sh - check-source reports each kind of violation with its line, and nothing in a clean tree.
 set -eu
 mkdir -p "$TMP/tests" "$TMP/scripts" "$TMP/src/base" "$TMP/src/text" "$TMP/src/kern" "$TMP/src/models" \
     "$TMP/src/cli"

@@ -1,4 +1,4 @@
-# Every fuzz target runs on its corpus, and on changes of it that are the same each time.
+# fuzz.sh - every fuzz target runs on its corpus and on fixed mutations of it.
 set -eu
 changes=${TEST_FAST:+50}
 changes=${changes:-300}

@@ -1,4 +1,4 @@
-# get-data makes a corpus's folder of the right files only, and only when all are there; downloads go on.
+# get_data.sh - get-data creates the folder of a corpus only with all correct files; downloads are resumed.
 set -eu
 top=$TMP/top
 mkdir -p "$top/scripts" "$top/data"
@@ -18,7 +18,7 @@ expect() { # WHAT, EXIT CODE, PATTERN OF THE OUTPUT, ARGUMENT...
 }
 fail() { echo "$1" && exit 1; }
 
-# A corpus of two files stands for Multi30k.
+# A corpus of two files simulates Multi30k.
 commit=$(sed -n 's|^multi30k_raw=\([0-9a-f]*\)/data/task1/raw$|\1|p' "$top/scripts/get-data")
 tok_commit=$(sed -n 's|^multi30k_tok=\([0-9a-f]*\)/data/task1$|\1|p' "$top/scripts/get-data")
 site=site/$commit/data/task1/raw tok_site=site/$tok_commit/data/task1/tok
@@ -75,7 +75,7 @@ printf 'Hi.\tSalut.\n' | gzip >from/tatoeba/test.tsv.gz
 expect "three parts" 0 "^tatoeba: complete" tatoeba --from "$TMP/from"
 rm -r "$top/data/tatoeba"
 
-# ---- downloads, from a folder that stands for the site
+# ---- downloads, from a folder that simulates the site
 if ! curl --silent --output /dev/null "file://$TMP/a"; then
     echo "skipped: downloads, because there is no curl that reads file://"
     exit 77
@@ -84,7 +84,7 @@ export DATA_URL="file://$TMP/site"
 rm "$tok_site/b.en"
 expect "not on the site" 1 "cannot fetch file://.*/tok/b.en" multi30k
 none multi30k "not on the site"
-mv "$site/a.en.gz" elsewhere.gz # is had already
+mv "$site/a.en.gz" elsewhere.gz # already downloaded
 printf 'two d' >"$top/data/.multi30k.part/tok/b.en.partial"
 printf 'TWO Dogs .\n' >"$tok_site/b.en" # of which only the rest is fetched
 expect "goes on" 0 "^multi30k: complete" multi30k
@@ -110,7 +110,7 @@ awk -F '\t' '{ print $0 "\tattribution"; print toupper($1) " !!\t" $2 }' "$pairs
 echo "Hi" >fra-eng/_about.txt
 rm site/fra-eng.zip
 zip -q -r site/fra-eng.zip fra-eng
-expect "an archive" 0 "another archive than that of 2019-04-07" tatoeba
+expect "an archive" 0 "not the archive of 2019-04-07" tatoeba
 lines() { unpacked "tatoeba/$1.tsv" | wc -l; }
 total=$(wc -l <fra-eng/fra.txt)
 [ $(($(lines train) + $(lines valid) + $(lines test))) -eq "$total" ] || fail "the parts are not the whole"
@@ -119,7 +119,7 @@ for set in valid test; do
     [ "$n" -gt $((total / 150)) ] || fail "$set has only $n pairs"
     [ "$n" -lt $((total / 40)) ] || fail "$set has $n pairs"
 done
-# A sentence and the same one shouted are in one part.
+# A sentence and its upper-case form are in the same part.
 for set in train valid test; do
     unpacked "tatoeba/$set.tsv" | cut -f 1 | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9\n' | sort -u
 done | sort | uniq -d >twice

@@ -1,6 +1,6 @@
 #!/bin/sh
-# hardened.sh - the program is loaded at a random address, what its loader writes is read-only before main
-# begins, and functions with arrays check their stack.
+# hardened.sh - the program is position-independent, its relocations are read-only, and functions with arrays
+# check their stack.
 # not sanitized
 set -u
 command -v readelf >/dev/null || {

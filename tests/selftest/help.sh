@@ -1,4 +1,4 @@
-# Every script says what it is when it is asked for help, and does nothing else.
+# help.sh - every script prints its help with --help, and does nothing else.
 set -eu
 top=$PWD
 files() { find "$top" \( -name .git -o -path "$top/runs" \) -prune -o -print | sort; }
@@ -8,7 +8,7 @@ cd "$TMP/here"
 for script in "$top"/scripts/*; do
     [ -f "$script" ] || continue
     language=$(sed -n '1s|^#!.*[ /]||p' "$script")
-    [ -n "$language" ] || continue # it is to be sourced
+    [ -n "$language" ] || continue # a file to source
     command -v "$language" >/dev/null || continue
     for option in --help -h; do
         status=0

@@ -1,5 +1,4 @@
-# install-deps says and does the right thing with each package manager: played by scripts that note their
-# arguments.
+# install_deps.sh - install-deps with each package manager, simulated by scripts that log their arguments.
 set -eu
 bin=$TMP/bin
 mkdir "$bin"
@@ -73,6 +72,6 @@ expect "a system without libmicrohttpd" 1 "still missing after installation"
 grep -q "install.* zlib1g-dev libcmocka-dev" "$TMP/notes" || { echo "the rest is not installed"; exit 1; }
 expect "unknown option" 2 'install-deps --print' --bogus
 
-# Where everything is there: silence. What only serving needs may be missing.
+# No output if nothing is missing. libmicrohttpd is optional.
 if ! pkg-config --exists libmicrohttpd; then exit 0; fi
 if [ -n "$(scripts/install-deps --print 2>&1)" ]; then echo "not silent"; exit 1; fi

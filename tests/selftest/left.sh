@@ -1,4 +1,4 @@
-# Scripts leave nothing in the folder for temporary files, whether they fail or are ended by a signal.
+# left.sh - scripts leave no temporary files after an error or a signal.
 set -eu
 TMPDIR=$TMP/temporary
 export TMPDIR
@@ -16,7 +16,7 @@ done
 ! scripts/score-pairs "$TMP/none" "$TMP/pairs" 2>"$TMP/err" || exit 1
 nothing_left score-pairs
 
-# A program that says that it runs, and goes on for a while.
+# A program that reports its start and runs for a while.
 printf '#!/bin/sh\ntouch "%s"\nexec sleep 1\n' "$TMP/runs" >"$TMP/slow"
 chmod +x "$TMP/slow"
 ATTN_MT=$TMP/slow scripts/score-pairs model "$TMP/pairs" >"$TMP/out" 2>&1 &

@@ -30,7 +30,7 @@ while IFS='|' read -r _ file functions _; do
     done
 done <"$TMP/rows"
 
-# Outside of tables, "`file` (`function`, `function`)" says the same.
+# Outside of tables: "`file` (`function`, `function`)".
 tr '\n' ' ' <"$map" | grep -oE '`[a-z]+/[a-z0-9_]+\.c` \(`[a-z0-9_`, ]*`\)' >"$TMP/said"
 [ -s "$TMP/said" ] || say "no functions are named in the text"
 while read -r file functions; do
@@ -40,7 +40,7 @@ while read -r file functions; do
     done
 done <"$TMP/said"
 
-# Every other name with an underscore, without <...>: somewhere in the source.
+# Every other name with an underscore, without <...>, exists in the source.
 for name in $(grep -o '`[A-Za-z]*_[A-Za-z0-9_]*`' "$map" | tr -d '`' | sort -u); do
     grep -rqw "$name" src || say "nothing is called '$name'"
 done

@@ -1,4 +1,4 @@
-# packages.sh - what install, deb and dist make: complete, clean, the same each time.
+# packages.sh - make install, deb and dist: complete, without extra files, reproducible.
 # not sanitized
 set -eu
 version=$(sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
@@ -6,23 +6,23 @@ fail() {
     echo "failed: $*"
     exit 1
 }
-# The program is there; whatever flags it was built with, it is not built again.
+# The program exists and is not built again, whatever its flags were.
 again() { make -s --no-print-directory -o all -o lib BUILD="$BUILD" "$@"; }
 
-# ---- without pkg-config the message is about that, not about libraries that may well be there
+# ---- without pkg-config the message names pkg-config, not the libraries
 ! make -s BUILD="$TMP/none" PKG_CONFIG=no-such-program all >"$TMP/log" 2>&1 || fail "built without pkg-config"
 grep -q "missing: no-such-program, the program that knows where libraries are" "$TMP/log" || {
     cat "$TMP/log"
     fail "the message about pkg-config"
 }
 
-# ---- a folder with a space in its name would be two
+# ---- folder names with a space are refused
 for folder in BUILD PREFIX DESTDIR; do
     ! make -n "$folder=$TMP/a b" uninstall >"$TMP/log" 2>&1 || fail "make takes a $folder with a space"
     grep -qF "$folder has a space in it: '$TMP/a b'" "$TMP/log" || fail "the message about $folder"
 done
 
-# ---- install: the examples of the man page work with what is there, and uninstall leaves no file
+# ---- install: the examples of the man page work with the installed files; uninstall leaves no file
 root=$TMP/root
 again DESTDIR="$root" PREFIX=/opt/mt install >"$TMP/log" || fail "make install: $(cat "$TMP/log")"
 "$root/opt/mt/bin/attn-mt" --version | grep -qFx "attn-mt $version" || fail "the program does not run"
@@ -32,7 +32,7 @@ for file in bash-completion/completions/attn-mt zsh/site-functions/_attn-mt \
     doc/attn-mt/README.md doc/attn-mt/docs/attention.svg; do
     [ -s "$share/$file" ] || fail "$file is not installed"
 done
-# links FOLDER: its documents link to files that are there
+# links FOLDER: all links of its documents exist
 links() {
     (cd "$1" && find . -name '*.md') | while read -r file; do
         sed 's/](/\n](/g' "$1/$file" | sed -n 's/^](\([^):#]*\)[)#].*/\1/p' | while read -r link; do
@@ -63,7 +63,7 @@ again DESTDIR="$root" PREFIX=/opt/mt uninstall >"$TMP/log" || fail "make uninsta
 left=$(find "$root" -type f -o -type d -name attn-mt)
 [ -z "$left" ] || fail "uninstall leaves $left"
 
-# ---- dist: the same bytes from a checkout and from what it unpacks to; the checksum is right
+# ---- dist: the same bytes from a checkout and from the unpacked tarball; the checksum is correct
 if tar --version 2>/dev/null | grep -q 'GNU tar'; then
     BUILD=$TMP/one scripts/make-dist >/dev/null
     tar -xzf "$TMP/one/attn-mt-$version.tar.gz" -C "$TMP"
@@ -76,7 +76,7 @@ if tar --version 2>/dev/null | grep -q 'GNU tar'; then
         [ -s "$TMP/attn-mt-$version/$file" ] || fail "$file is not in the tarball"
     done
     make -C "$TMP/attn-mt-$version" -n all tests >"$TMP/log" 2>&1 || fail "make: $(cat "$TMP/log")"
-    # A file that git tracks is not there any more: nothing is packed.
+    # A tracked file is missing: no tarball.
     mkdir "$TMP/bin"
     printf '#!/bin/sh\n[ "$1" != ls-files ] || echo gone\n' >"$TMP/bin/git"
     chmod +x "$TMP/bin/git"
@@ -86,7 +86,7 @@ else
     echo "skipped: make dist needs GNU tar"
 fi
 
-# ---- deb: its fields, its files, and lintian's opinion. It packages the program that is there.
+# ---- deb: its fields, its files, lintian. It packages the existing program.
 if command -v dh >/dev/null && command -v dpkg-buildpackage >/dev/null && [ -d "$TMP/attn-mt-$version" ]; then
     mkdir "$TMP/deb" && cp "$BUILD/attn-mt" "$TMP/deb/"
     for file in "$BUILD"/libattn_mt.*; do [ ! -e "$file" ] || cp "$file" "$TMP/deb/"; done

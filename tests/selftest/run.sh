@@ -1,10 +1,10 @@
-# The test runner can fail: it counts what fails, crashes, stops early, is missing or takes too long.
+# run.sh - the test runner counts tests that fail, crash, stop early, are missing or take too long.
 set -eu
 top=$TMP/top
 mkdir -p "$top/tests/unit/base" "$top/tests/cli" "$top/build/tests/unit/base"
 cp tests/run "$top/tests/run"
 
-program() { # NAME, BODY OF A SHELL SCRIPT THAT PLAYS A TEST PROGRAM
+program() { # NAME, BODY OF A SHELL SCRIPT IN PLACE OF A TEST PROGRAM
     printf 'int main(void)\n' >"$top/tests/unit/base/$1.c"
     printf '#!/bin/sh\n%s\n' "$2" >"$top/build/tests/unit/base/$1"
     chmod +x "$top/build/tests/unit/base/$1"
@@ -39,7 +39,7 @@ program empty 'echo 1..0'
 expect "a program without cases" "0 passed, 1 failed" 1
 program skips 'echo 1..2; echo ok 1 - a; echo "ok 2 # SKIP b"'
 expect "a skipped case" "1 passed, 0 failed, 1 skipped" 0
-program skips 'echo 1..2; echo ok 1 - a; echo "not ok 2 # SKIP b"' # the way of older cmocka
+program skips 'echo 1..2; echo ok 1 - a; echo "not ok 2 # SKIP b"' # the format of older cmocka
 expect "a skipped case, other spelling" "1 passed, 0 failed, 1 skipped" 0
 program skips 'echo 1..1; echo "ok 1 # SKIP b"'
 expect "every case skipped" "0 passed, 1 failed, 1 skipped" 1

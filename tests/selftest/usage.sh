@@ -1,4 +1,4 @@
-# Scripts say what is wrong with their command line and with the pairs they read.
+# usage.sh - scripts report errors in their arguments and in their input.
 set -eu
 refused() { # EXIT CODE PATTERN COMMAND...
     code=$1 pattern=$2 status=0

@@ -1,5 +1,5 @@
-# with_mpi.sh - `make MPI=1` builds another program in another folder, with MPI's compiler; without it there
-# is no trace of MPI; and scripts/train.sbatch queues again what was stopped.
+# with_mpi.sh - `make MPI=1` builds another program in another folder, with MPI's compiler; other builds do
+# not use MPI; scripts/train.sbatch queues stopped jobs again.
 set -eu
 fail() {
     echo "failed: $*"
@@ -21,7 +21,7 @@ grep -q -e "$TMP/mpicc .*-o build-mpi/attn-mt " "$TMP/log" || fail "not linked b
     fail "built without MPI's compiler"
 grep -q 'no-such-compiler' "$TMP/log" || fail "the message: $(cat "$TMP/log")"
 
-# A cluster of scripts.
+# Scripts simulate a cluster.
 mkdir "$TMP/bin"
 for name in srun scontrol; do
     printf '#!/bin/sh\necho "%s $*" >>"%s/calls"\n' $name "$TMP" >"$TMP/bin/$name"

@@ -1,5 +1,5 @@
-# without_http.sh - without libmicrohttpd all but `attn-mt serve` is built, and serve says what is missing.
-# not sanitized: the program would have to be linked as it was
+# without_http.sh - without libmicrohttpd everything except `attn-mt serve` is built, and serve names the
+# package. not sanitized: the program would need the same link options
 set -eu
 fail() {
     echo "failed: $*"
@@ -14,7 +14,7 @@ make -n BUILD="$TMP/none" SERVE=no all >"$TMP/log" 2>&1 || fail "make: $(cat "$T
 make -n BUILD="$TMP/none" SERVE=missing all >"$TMP/log" 2>&1
 grep -q "note: without libmicrohttpd" "$TMP/log" || fail "make does not say so"
 
-# The command as it is then, and all else as it is here: nothing else needs the library.
+# Compiles only cmd_serve.c without the library: no other file needs it.
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror src/cli/cmd_serve.c "$BUILD/obj/cli/main.o" \
     "$BUILD/libattn-mt.a" -o "$TMP/attn-mt" $(pkg-config --libs openblas libutf8proc libcjson zlib) -lm \
     -pthread || fail "it cannot be linked without libmicrohttpd"

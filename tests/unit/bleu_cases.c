@@ -1,4 +1,4 @@
-/* bleu_cases.c - one parsed file, kept until the end. */
+/* bleu_cases.c - parses the file of cases once. */
 #include "unit/bleu_cases.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* bleu_cases.h - tests/golden/bleu/cases.json for the tests of src/bleu: what the reference program says. */
+/* bleu_cases.h - tests/golden/bleu/cases.json for the tests of src/bleu: outputs of sacreBLEU. */
 #ifndef UNIT_BLEU_CASES_H
 #define UNIT_BLEU_CASES_H
 
@@ -14,7 +14,7 @@ int bleu_cases_free(void **state);
 StrView case_text(const Json *object, const char *key);
 double case_number(const Json *object, const char *key);
 bool case_flag(const Json *object, const char *key);
-/* The texts or numbers of a list; fails the test if there are more than `most`. Returns how many. */
+/* The texts or numbers of a list; fails the test if there are more than `most`. Returns their number. */
 size_t case_texts(const Json *object, const char *key, StrView *texts, size_t most);
 size_t case_numbers(const Json *object, const char *key, double *numbers, size_t most);
 
@@ -30,7 +30,7 @@ void case_segment_agrees(ConfiguredMetric metric, const Json *c, int number);
 /* Do the segments of cases of one kind give the same rows counted together and one by one? */
 void case_counts_alike(ConfiguredMetric metric, const char *kind, size_t least);
 
-/* Do two numbers agree to 1e-9, relatively? Not if one of them is no number. */
+/* Do two numbers agree to a relative error of 1e-9? False if one of them is NaN. */
 bool case_agrees(double expected, double actual);
 
 /* Lines of a file of tests/golden/bleu/corpus, without white space at their ends; an array for mem_free. */

@@ -1,4 +1,4 @@
-/* kern_tables.h - the tables of kernels that this processor can run, and guarded lines of numbers. */
+/* kern_tables.h - the kernel tables that this processor can run, and vectors with guards. */
 #ifndef KERN_TABLES_H
 #define KERN_TABLES_H
 
@@ -7,7 +7,7 @@
 /* NULL after the last one; the first is always "base". */
 const Kernels *const *kern_tables(void);
 
-/* Random numbers in -scale..scale at an address that is aligned to nothing, with guards on either side. */
+/* Random numbers in -scale..scale at an unaligned address, with guards on both sides. */
 typedef struct {
     real *at;
     size_t n;
@@ -15,7 +15,7 @@ typedef struct {
 } Line;
 Line line_new(size_t n, uint64_t seed, double scale);
 Line line_copy(const Line *line);
-void line_free(Line *line); /* fails the test if a guard was touched */
+void line_free(Line *line); /* fails the test if a guard has changed */
 
 /* Fails the test unless every number is within `tolerance` of the expected one, relative to max(1,
  * |expected|). */

@@ -34,7 +34,7 @@ const ModelVariant MODEL_VARIANTS[] = {
      "model.decoder.start=final model.encoder.bidirectional=false model.decoder.readout=linear model.tie=all "
      "model.encoder.layers=2 "
      "model.decoder.layers=2"},
-    /* Every score, cell, encoder and decoder, and what changes inside them. */
+    /* Every score, cell, encoder and decoder, and their options. */
     {"LSTM, dot product", "model.cell=lstm model.attention=dot"},
     {"scaled dot product, three layers, residual",
      "model.attention=scaled_dot model.encoder.layers=3 model.decoder.layers=2 model.residual=true"},

@@ -1,4 +1,4 @@
-/* picture_check.c - searches, and the XML checker as an assertion. */
+/* picture_check.c - search in pictures, and the XML check as an assertion. */
 #include "unit/picture_check.h"
 
 #include <setjmp.h>

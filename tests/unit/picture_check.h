@@ -1,10 +1,10 @@
-/* picture_check.h - what tests ask of pictures in text form. */
+/* picture_check.h - checks of pictures in text form. */
 #ifndef UNIT_PICTURE_CHECK_H
 #define UNIT_PICTURE_CHECK_H
 
 #include "base/strview.h"
 
-int text_count(const StrBuf *out, const char *part); /* how often it occurs */
+int text_count(const StrBuf *out, const char *part); /* number of occurrences */
 void assert_text_has(const StrBuf *out, const char *part);
 void assert_xml(const StrBuf *out);
 

@@ -71,7 +71,7 @@ const char *fixture_write(const char *name, const void *data, size_t bytes) {
 
 rlim_t fixture_limit_files(rlim_t most) {
     struct rlimit limit;
-    signal(SIGXFSZ, SIG_IGN); /* what would end the program that writes too much */
+    signal(SIGXFSZ, SIG_IGN); /* the signal would end the program */
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     rlim_t before = limit.rlim_cur;
     limit.rlim_cur = most;
@@ -96,6 +96,8 @@ static void resolve(StrView text, StrBuf *out) {
             utf8_add(out, (int)strtol(at + 3, &after, 16));
             assert_true(at[2] == '{' && *after == '}');
             at = after + 1;
+        } else if (at[1] == 'e') { /* nothing: for an empty line */
+            at += 2;
         } else {
             char kind = at[1];
             strbuf_add_char(out, kind == 's'   ? ' '
@@ -122,16 +124,22 @@ void fixture_cases(const char *path, void (*check)(const FixtureCase *block)) {
     LineReader *reader;
     assert_int_equal(line_reader_open(&reader, path), STATUS_OK);
     FixtureCase block = {0};
-    StrBuf texts[8] = {{0}};
+    StrBuf texts[8] = {{0}}, name = {0};
     int blocks = 0;
     for (;;) {
         StrView line;
         bool more;
         assert_int_equal(line_reader_next(reader, &line, &more), STATUS_OK);
-        if (more && line.length > 0 && line.data[0] == '#') continue;
+        if (more && line.length > 0 && line.data[0] == '#') {
+            strbuf_clear(&name);
+            strbuf_add(&name, sv_trim((StrView){line.data + 1, line.length - 1}));
+            continue;
+        }
         if (!more || line.length == 0) {
             blocks += block.count > 0;
+            block.name = name.length ? strbuf_view(&name) : SV("");
             finish(&block, texts, check);
+            strbuf_clear(&name);
             if (!more) break;
             continue;
         }
@@ -141,5 +149,6 @@ void fixture_cases(const char *path, void (*check)(const FixtureCase *block)) {
     }
     assert_true(blocks > 0);
     for (int i = 0; i < 8; i++) strbuf_free(&texts[i]);
+    strbuf_free(&name);
     line_reader_close(reader);
 }

@@ -1,4 +1,4 @@
-/* text_fixture.h - lines in memory, cases from files, files in a scratch folder and a limit of their size,
+/* text_fixture.h - lines in memory, cases from files, files in a scratch folder, a limit on file sizes,
  * for tests of text and of files. */
 #ifndef TEXT_FIXTURE_H
 #define TEXT_FIXTURE_H
@@ -16,17 +16,17 @@ void fixture_round_trip(Tokenizer *tokenizer, StrView line, StrBuf *back);
 const char *fixture_path(const char *name);
 const char *fixture_write(const char *name, const void *data, size_t bytes);
 
-/* From now on writing behind the first `most` bytes of a file fails, as on a full disk. Returns the limit
- * before, to be set again. */
+/* From now on, writes beyond the first `most` bytes of a file fail, as on a full disk. Returns the limit
+ * before the call, to restore it. */
 rlim_t fixture_limit_files(rlim_t most);
 
-/* Cases are blocks of lines, separated by empty lines; "#" starts a comment line. In them \xNN is a byte,
- * \u{NNNN} a code point, \s a space, \t \n \r \\ as usual. Calls `check` for each block; fails the test if
- * there is none. */
+/* Cases are blocks of lines, separated by empty lines; "#" starts a comment line (tests/README.md). Calls
+ * `check` for each block; fails the test if there is none. */
 typedef struct {
     StrView line[8]; /* with escapes resolved */
     int count;
-    int number; /* of its first line, for messages */
+    int number;   /* of its first line, for messages */
+    StrView name; /* the comment line above it */
 } FixtureCase;
 void fixture_cases(const char *path, void (*check)(const FixtureCase *block));
 

@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "unit/learn.h"
 
-/* Every word is seen once. */
+/* Every word occurs once. */
 static Tokenizer *word_tokenizer(const char *language, int words, TextOptions options) {
     Tokenizer *tokenizer;
     StrBuf text = {0};
@@ -51,7 +51,7 @@ Seq2Seq *tiny_model_new(int words, uint64_t seed) { return new_model(words, seed
 
 Seq2Seq *tiny_model_both_ways(int words, uint64_t seed) { return new_model(words, seed, true); }
 
-void tiny_model_turn(Seq2Seq *model) { ((Config *)seq2seq_config(model))->model.right_to_left = true; }
+void tiny_model_reverse(Seq2Seq *model) { ((Config *)seq2seq_config(model))->model.right_to_left = true; }
 
 void tiny_model_give_lists(Seq2Seq *model, int words, int m, int width) {
     int V = words + VOCAB_SPECIALS;

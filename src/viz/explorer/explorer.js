@@ -1,7 +1,7 @@
-// explorer.js - the attention explorer: reads the data block of its page and draws what the fragment says.
+// explorer.js - the attention explorer: reads the data block of its page and draws the view that the fragment selects.
 //
-// The fragment is the whole state: #s=3&t=5&view=matrix is sentence 3, step 5. All text is data and goes into the page as
-// textContent. explain/explorer_data.h says what is in the JSON.
+// The fragment of the address is the whole state: #s=3&t=5&view=matrix is sentence 3, step 5. All text is data and enters the
+// page as textContent. explain/explorer_data.h describes the JSON.
 "use strict";
 (function () {
 
@@ -12,12 +12,12 @@ svgSpace.innerHTML = "<svg></svg>";
 const SVG = svgSpace.firstChild.namespaceURI;
 
 // make("td.number", {title: "x"}, child, ...): children are elements or text.
-function make(what, attributes, ...children) {
-  const [tag, ...classes] = what.split(".");
+function make(selector, attributes, ...children) {
+  const [tag, ...classes] = selector.split(".");
   return fill(document.createElement(tag), classes, attributes, children);
 }
-function draw(what, attributes, ...children) {
-  const [tag, ...classes] = what.split(".");
+function draw(selector, attributes, ...children) {
+  const [tag, ...classes] = selector.split(".");
   return fill(document.createElementNS(SVG, tag), classes, attributes, children);
 }
 function fill(element, classes, attributes, children) {
@@ -30,9 +30,9 @@ function fill(element, classes, attributes, children) {
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
 }
-// A piece of somebody's text, whichever way it runs; the markers of word starts stand back.
+// Untrusted text in its own direction; the markers of word starts are dimmed.
 const MARKER = "\u2581";
-const bdi = (text, what, lang) => make(what || "bdi", {dir: "auto", lang}, ...pieces(text, (marker) => make("span.mark", {}, marker)));
+const bdi = (text, selector, lang) => make(selector || "bdi", {dir: "auto", lang}, ...pieces(text, (marker) => make("span.mark", {}, marker)));
 const pieces = (text, mark) => text.split(/(\u2581)/).map((piece) => (piece === MARKER ? mark(piece) : piece));
 const tspans = (text) => pieces(text, (marker) => draw("tspan.mark", {}, marker));
 const rightToLeft = (text) => /^[^A-Za-z\u00c0-\u024f]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text);
@@ -41,7 +41,7 @@ const shown = (x, digits) => (Math.abs(x) < 0.5 * Math.pow(10, -digits) ? 0 : x)
 
 // ---- the data ----
 
-// Weights are in thousandths, row after row.
+// `list` has the weights in thousandths, row by row.
 function weightsOf(list, columns) {
   const rows = [];
   for (let i = 0; i < list.length; i += columns) rows.push(list.slice(i, i + columns).map((x) => x / 1000));
@@ -52,7 +52,7 @@ const sum = (list) => list.reduce((a, b) => a + b, 0);
 const bits = (list) => -sum(list.map((p) => (p > 0 ? p * Math.log2(p) : 0)));
 const meanOf = (maps) => maps[0].map((row, t) => row.map((_, s) => sum(maps.map((map) => map[t][s])) / maps.length));
 
-// Tokens into words: the sum over a word's source tokens, the mean over its target tokens.
+// Weights of words from weights of tokens: the sum over a word's source tokens, the mean over its target tokens.
 function merged(map, rowWord, columnWord, rows, columns) {
   const size = Array(rows).fill(0), out = Array.from({length: rows}, () => Array(columns).fill(0));
   rowWord.forEach((word) => size[word]++);
@@ -66,16 +66,16 @@ const sentence = () => data.sentences[state.s - 1];
 const run = () => sentence().runs[state.r - 1] || sentence().runs[0];
 const model = (of) => data.models[of.model];
 const layersOf = (of) => model(of).layers;
-// A piece of text in the language of its side, for screen readers and hyphenation.
+// Text with the language of its side, for screen readers and hyphenation.
 const SOURCE = 0, TARGET = 1;
-const said = (side, text, what) => bdi(text, what, data.languages[side]);
+const inLanguage = (side, text, selector) => bdi(text, selector, data.languages[side]);
 
-// A run's maps.
+// The attention maps of a run, computed once.
 function mapsOf(of) {
   if (!of.maps) of.maps = of.cross.map((list) => weightsOf(list, of.source.length));
   return of.maps;
 }
-// Layer and head count from 1; 0 is the mean of all.
+// Layers and heads count from 1; 0 is the mean over all.
 function mapOf(of, layer, head) {
   const maps = mapsOf(of), heads = model(of).heads;
   return meanOf(maps.filter((_, i) => (!layer || Math.floor(i / heads) === layer - 1) && (!head || i % heads === head - 1)));
@@ -91,7 +91,7 @@ function viewOf(of, level, layer, head) {
   units.weights = merged(map, units.rowWord, units.columnWord, units.rows.length, units.columns.length);
   return units;
 }
-// How much of the source was looked at: the share of each token, at most all of it.
+// Coverage of the source: the mean over its tokens of their total attention, at most 1 per token.
 function coverageOf(of) {
   const map = mapOf(of, 0, 0), last = of.source.length - 1;
   const shares = map[0].slice(0, last).map((_, s) => Math.min(1, sum(map.map((row) => row[s]))));
@@ -115,10 +115,10 @@ function readFragment() {
     if (WORDS[name]) state[name] = WORDS[name].includes(value) ? value : state[name];
     else if (Number.isFinite(Number(value))) state[name] = Number(value);
   }
-  settle();
+  clampState();
 }
-// Keep every number where there is something to show.
-function settle() {
+// Moves every number into its range.
+function clampState() {
   state.s = clamp(Math.round(state.s), 1, data.sentences.length);
   state.r = clamp(Math.round(state.r), 1, sentence().runs.length);
   state.l = clamp(Math.round(state.l), 0, layersOf(run()));
@@ -133,22 +133,22 @@ function writeFragment() {
   const parts = Object.keys(FIRST).filter((name) => name === "s" || name === "view" || state[name] !== first[name]);
   try {
     history.replaceState(null, "", "#" + parts.map((name) => name + "=" + state[name]).join("&"));
-  } catch (refused) { /* some browsers count changes; the page works without */ }
+  } catch (refused) { /* some browsers limit the number of changes; the page works without them */ }
 }
-function go(changes, say) {
+function go(changes, announcement) {
   if (changes.s && changes.s !== state.s) Object.assign(state, {t: 0, c: 0, n: -1, r: 1});
   if (changes.r && changes.r !== state.r) Object.assign(state, {n: -1});
   Object.assign(state, changes);
-  settle();
+  clampState();
   writeFragment();
   show();
-  if (say) find("say").textContent = say;
+  if (announcement) find("say").textContent = announcement;
 }
 
 // ---- parts of the page ----
 
 const find = (id) => document.getElementById(id);
-// New children; what was scrolled or had the focus keeps it.
+// Replaces the children; scroll positions and focus stay.
 function replace(id, ...children) {
   const at = document.activeElement, key = at && at.closest("#" + id) && at.dataset.key;
   const scrolled = Array.from(find(id).querySelectorAll(".scroll, ol"), (box) => [box.scrollLeft, box.scrollTop]);
@@ -192,7 +192,7 @@ function showList() {
   make("p.soft.small", {}, "confidence \u00b7 coverage \u00b7 entropy"),
   make("ol", {}, ...order.map((i) => make("li", {}, make("button", {type: "button", "data-key": "s" + i,
     "aria-current": String(state.s === i + 1), click: () => go({s: i + 1})},
-  said(SOURCE, data.sentences[i].text, "span.text"),
+  inLanguage(SOURCE, data.sentences[i].text, "span.text"),
   make("span.soft.small.number", {title: "confidence, coverage of the source, entropy of the attention in bits"},
     shown(list[i].confidence, 2) + " \u00b7 " + shown(list[i].coverage, 2) + " \u00b7 " + shown(list[i].entropy, 1) +
     " bit"))))));
@@ -212,7 +212,7 @@ function showTools() {
     "data-key": name, click: () => go({view: name})}, VIEW_NAMES[name])));
   const slider = make("input", {type: "range", min: 0, max: 0.9, step: 0.01, "data-key": "min",
     change: (event) => go({min: Number(event.target.value)}),
-    input: (event) => { /* not the tools: the slider is being dragged */
+    input: (event) => { /* redraws no tools, because the user is dragging the slider */
       state.min = Number(event.target.value);
       event.target.nextSibling.textContent = shown(state.min, 2);
       showStage();
@@ -229,13 +229,13 @@ function showTools() {
 
 // ---- matrix ----
 
-// The word of the step and of the source token that are chosen, or -1.
+// The words of the selected step and source token, or -1.
 const rowNow = (view) => (state.t > 0 ? view.rowWord[state.t - 1] : -1);
 const columnNow = (view) => (state.c > 0 ? view.columnWord[state.c - 1] : -1);
 const cellText = (view, r, c) => view.rows[r] + " \u2190 " + view.columns[c] + ": " + shown(view.weights[r][c], 3);
 const shade = (weight) => "s" + clamp(Math.round(weight * 16), 0, 16);
 
-function place(view, r, c) {
+function cellState(view, r, c) {
   return {t: view.rowWord.indexOf(r) + 1, c: view.columnWord.indexOf(c) + 1, sofar: 0};
 }
 function moveInGrid(event, view) {
@@ -248,7 +248,7 @@ function moveInGrid(event, view) {
   const r = clamp(Number(at.row) + steps[0], 0, view.rows.length - 1);
   const c = clamp(Number(at.column) + over, 0, view.columns.length - 1);
   find("stage").querySelector(`[data-key="cell${r},${c}"]`).focus();
-  go(place(view, r, c), cellText(view, r, c));
+  go(cellState(view, r, c), cellText(view, r, c));
 }
 function light(table, r, c) {
   for (const th of table.querySelectorAll("th.lit")) th.classList.remove("lit");
@@ -257,20 +257,20 @@ function light(table, r, c) {
     if (th) th.classList.add("lit");
   }
 }
-function cellSize(view, room) {
+function cellSize(view, width) {
   const label = Math.min(9, Math.max(...view.rows.map((row) => row.length))) * 8 + 16;
-  const size = clamp(Math.floor((room - label) / view.columns.length), state.numbers ? 30 : 17, 40);
+  const size = clamp(Math.floor((width - label) / view.columns.length), state.numbers ? 30 : 17, 40);
   return Math.max(17, Math.min(size, Math.max(22, Math.floor(700 / view.rows.length))));
 }
-// `pick` null: a picture to look at only.
-function matrix(view, caption, room, pick) {
-  const backwards = rightToLeft(view.columns.join(" ")), size = cellSize(view, room);
+// Without `pick` the cells cannot be selected.
+function matrix(view, caption, width, pick) {
+  const backwards = rightToLeft(view.columns.join(" ")), size = cellSize(view, width);
   const [down, across] = view.sides || [TARGET, SOURCE];
   const heads = view.columns.map((name, c) => make(wide(name) ? "th.upright" : "th",
-    {scope: "col", "data-column": c, title: name}, said(across, name, "span")));
+    {scope: "col", "data-column": c, title: name}, inLanguage(across, name, "span")));
   const r0 = pick ? rowNow(view) : -1, c0 = pick ? columnNow(view) : -1;
   const rows = view.weights.map((row, r) => make(state.sofar && pick && r0 >= 0 && r > r0 ? "tr.later" : "tr", {},
-    make("th", {scope: "row", "data-row": r, title: view.rows[r]}, said(down, view.rows[r], "span")),
+    make("th", {scope: "row", "data-row": r, title: view.rows[r]}, inLanguage(down, view.rows[r], "span")),
     ...row.map((weight, c) => make("td." + shade(weight) + (weight < state.min ? ".under" : ""), {
       title: cellText(view, r, c), "data-row": r, "data-column": c, "data-key": pick ? "cell" + r + "," + c : null,
       tabindex: pick ? (r === Math.max(r0, 0) && c === Math.max(c0, 0) ? 0 : -1) : null,
@@ -297,18 +297,18 @@ function listen(table, view, r0, c0) {
   table.addEventListener("keydown", (event) => moveInGrid(event, view));
   table.addEventListener("click", (event) => {
     const at = event.target.closest("td[data-row]");
-    if (at) go(place(view, Number(at.dataset.row), Number(at.dataset.column)), at.title);
+    if (at) go(cellState(view, Number(at.dataset.row), Number(at.dataset.column)), at.title);
   });
 }
 function scale() {
   return make("div.scale", {"aria-hidden": "true"}, make("span", {}, "0"),
     ...Array.from({length: 17}, (_, i) => make("i.s" + i)), make("span", {}, "1"));
 }
-function roomOf(id) {
+function widthOf(id) {
   const box = find(id), style = getComputedStyle(box);
   return box.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
 }
-const says = (level) => (level === "words" ?
+const explain = (level) => (level === "words" ?
   "A word\u2019s weight is the sum over its source tokens and the mean over its target tokens." :
   "Rows and columns are the tokens that the model reads and writes.");
 
@@ -316,8 +316,8 @@ function drawMatrix() {
   const view = viewOf(run(), state.level, state.l, state.h), r = rowNow(view), c = columnNow(view);
   const reading = r >= 0 && c >= 0 ? cellText(view, r, c) : "Point at a cell, or move with the arrow keys.";
   return [make("div.scroll", {}, matrix(view, "Attention weights: a row for each target " +
-    (state.level === "words" ? "word" : "token") + ", a column for each of the source", roomOf("stage"), true)),
-  make("p.reading.number", {id: "reading"}, bdi(reading)), scale(), make("p.soft.small", {}, says(state.level))];
+    (state.level === "words" ? "word" : "token") + ", a column for each of the source", widthOf("stage"), true)),
+  make("p.reading.number", {id: "reading"}, bdi(reading)), scale(), make("p.soft.small", {}, explain(state.level))];
 }
 
 // ---- ribbons ----
@@ -325,13 +325,13 @@ function drawMatrix() {
 const short = (name, most) => (Array.from(name).length > most ? Array.from(name).slice(0, most - 1).join("") + "\u2026" : name);
 
 function drawRibbons() {
-  const view = viewOf(run(), state.level, state.l, state.h), width = clamp(roomOf("stage"), 260, 760);
+  const view = viewOf(run(), state.level, state.l, state.h), width = clamp(widthOf("stage"), 260, 760);
   const most = Math.max(view.rows.length, view.columns.length), line = most > 30 ? 19 : 24;
   const gap = width * 0.3, left = gap, right = width - gap, r0 = rowNow(view);
   const height = most * line + 8;
-  const y = (i, n) => 4 + (i + 0.5) * line * most / n; /* the shorter side is spread */
+  const y = (i, n) => 4 + (i + 0.5) * line * most / n; /* spreads the shorter side over the height */
   const svg = draw("svg.ribbons", {width, height, viewBox: `0 0 ${width} ${height}`, role: "group",
-    "aria-label": "Ribbons from each target word to the source words it looked at; the same weights as the table"});
+    "aria-label": "Ribbons from each target word to the source words that it attends to; the same weights as in the table"});
   const lit = (side, n) => {
     svg.classList.toggle("lighted", n >= 0);
     for (const element of svg.querySelectorAll("[data-row],[data-column]"))
@@ -361,8 +361,8 @@ function drawRibbons() {
   view.columns.forEach((name, c) => svg.append(token(name, c, view.columns.length, "column")));
   view.rows.forEach((name, r) => svg.append(token(name, r, view.rows.length, "row")));
   if (r0 >= 0) lit("row", r0);
-  return [make("div.scroll", {}, svg), make("p.soft.small", {}, "Source on the left, translation on the right; the thicker a " +
-    "ribbon, the greater its weight. Below 0.02 there are none. " + says(state.level)), unseenTable(view)];
+  return [make("div.scroll", {}, svg), make("p.soft.small", {}, "Source on the left, translation on the right; a thicker " +
+    "ribbon is a larger weight. Weights below 0.02 have no ribbon. " + explain(state.level)), unseenTable(view)];
 }
 function unseenTable(view) {
   return make("div.unseen", {}, matrix(view, "The weights of the picture", 400, false));
@@ -380,44 +380,44 @@ function mini(map) {
   return draw("svg", {viewBox: `0 0 ${columns} ${map.length}`, preserveAspectRatio: "none", "aria-hidden": "true"},
     ...paths.map((d, n) => (d ? draw("path.s" + n, {d}) : null)));
 }
-// A small picture of each map; which one is chosen is the state's `key`, or layer and head of all views.
-function multiples(maps, heads, what, key) {
+// A small picture of each map. The state's `key` selects one of them, or without `key` layer and head.
+function multiples(maps, heads, kind, key) {
   return make("div.multiples", {}, ...maps.map((map, i) => {
     const layer = Math.floor(i / heads) + 1, head = i % heads + 1;
     const chosen = key ? state[key] === i + 1 : state.l === layer && state.h === head;
     const label = `layer ${layer}, head ${head} \u00b7 ${shown(sum(map.map(bits)) / map.length, 1)} bit`;
-    return make("button", {type: "button", "data-key": what + i, "aria-pressed": String(chosen),
-      "aria-label": `${what}, ${label}`,
+    return make("button", {type: "button", "data-key": kind + i, "aria-pressed": String(chosen),
+      "aria-label": `${kind}, ${label}`,
       click: () => go(key ? {[key]: chosen ? 0 : i + 1} : {l: layer, h: head, view: "matrix"})},
     mini(map), label);
   }));
 }
-// Maps of one side in itself, and the one of them that is chosen as a matrix.
-function selfMaps(self, side, rows, columns, key, title, what, says) {
+// The self-attention maps of one side, and the selected one as a matrix.
+function selfMaps(self, side, rows, columns, key, title, kind, note) {
   if (!self) return [];
   if (!self.weights) self.weights = self.maps.map((list) => weightsOf(list, columns.length));
   const chosen = self.weights[state[key] - 1], each = (names) => names.map((_, i) => i);
-  return [make("h2", {}, title), make("p.soft.small", {}, says), multiples(self.weights, self.heads, what, key),
+  return [make("h2", {}, title), make("p.soft.small", {}, note), multiples(self.weights, self.heads, kind, key),
     chosen ? make("div.scroll", {}, matrix({rows, columns, sides: [side, side], weights: chosen, rowWord: each(rows),
-      columnWord: each(columns)}, what, roomOf("stage"), false)) : null];
+      columnWord: each(columns)}, kind, widthOf("stage"), false)) : null];
 }
 function drawHeads() {
   const of = run(), source = of.source.map(text), target = of.target.map(text), written = target.slice(0, -1);
-  if (of.decoderSelf && of.decoderSelf.begins) written.unshift("<s>"); // a Transformer's
-  return [make("h2", {}, "The translation looks at the source"), make("p.soft.small", {},
-    "Rows are target tokens, columns source tokens; a click shows the map as matrix. Entropy is the mean of its rows."),
-  multiples(mapsOf(of), model(of).heads, "to the source", null),
-  ...selfMaps(of.encoderSelf, SOURCE, source, source, "e", "The source looks at itself", "self-attention of the encoder",
-    "Self-attention of the encoder: rows and columns are source tokens. A click shows one as matrix."),
-  ...selfMaps(of.decoderSelf, TARGET, target, written, "d", "The translation looks at itself",
+  if (of.decoderSelf && of.decoderSelf.begins) written.unshift("<s>"); // a Transformer reads it first
+  return [make("h2", {}, "Cross-attention"), make("p.soft.small", {},
+    "Rows are target tokens, columns are source tokens. A click shows the map as a matrix. The entropy is the mean over the rows."),
+  multiples(mapsOf(of), model(of).heads, "cross-attention", null),
+  ...selfMaps(of.encoderSelf, SOURCE, source, source, "e", "Self-attention of the encoder", "self-attention of the encoder",
+    "Rows and columns are source tokens. A click shows the map as a matrix."),
+  ...selfMaps(of.decoderSelf, TARGET, target, written, "d", "Self-attention of the decoder",
     "self-attention of the decoder",
-    "Self-attention of the decoder: rows are target tokens, columns what it had written before. A click shows one as matrix.")];
+    "Rows are target tokens, columns are the tokens before them. A click shows the map as a matrix.")];
 }
 
 // ---- beam ----
 
-// Nodes: step back to the parent, token, log p in hundredths.
-const FATES = ["pruned", "kept", "ended", "ended", "dropped"]; // 3: the translation; 4: never entered the beam
+// A node is three numbers: the distance to its parent, the token, log p in hundredths.
+const FATES = ["pruned", "expanded", "finished", "finished", "dropped"]; // 3: the translation; 4: outside the beam
 function treeOf(of) {
   if (of.tree) return of.tree;
   const tree = [], {nodes, chosen} = of.beam;
@@ -443,15 +443,15 @@ function chainOf(tree, i) {
 }
 function drawBeam() {
   const tree = treeOf(run()), translation = tree.find((node) => node.fate === 3);
-  const ended = tree.filter((node) => node.fate === 2).sort((a, b) => b.score - a.score);
-  const best = translation || ended[0] || tree[0];
+  const finished = tree.filter((node) => node.fate === 2).sort((a, b) => b.score - a.score);
+  const best = translation || finished[0] || tree[0];
   const picked = tree[state.n] || best, chain = chainOf(tree, picked.i), on = new Set(chain.map((node) => node.i));
   const width = 126, high = 34, levels = [];
   tree.forEach((node) => { node.y = (levels[node.depth] = (levels[node.depth] || 0) + 1) - 1; });
   const across = levels.length * width + 8, down = Math.max(...levels) * high + 8;
   const x = (node) => 4 + node.depth * width, y = (node) => 4 + node.y * high;
   const svg = draw("svg.tree", {width: across, height: down, viewBox: `0 0 ${across} ${down}`, role: "group",
-    "aria-label": "The beam: a column for each step, the best first"});
+    "aria-label": "The beam: one column for each step, the best hypothesis first"});
   for (const node of tree) {
     const before = tree[node.parent];
     if (!before) continue;
@@ -464,15 +464,15 @@ function drawBeam() {
   const words = chain.map((node) => node.name), shownAs = {rows: words, columns: run().source.map(text),
     weights: chain.map((node) => node.weights), rowWord: words.map((_, i) => i), columnWord: run().source.map((_, i) => i)};
   return [make("div.scroll", {}, svg),
-    make("p.small.soft", {}, "Each column is a step, best first, with the score so far (sum of log p). Solid: kept. Dashed: pruned. " +
-      "Faint: the next best, never in the beam. Thick: ended. The attention below is that of the marked hypothesis."),
+    make("p.small.soft", {}, "Each column is a step, best hypothesis first, with the score so far (sum of log p). Solid: expanded. " +
+      "Dashed: pruned. Faint: candidates outside the beam. Thick: finished. The matrix below shows the attention of the selected hypothesis."),
     translation ? null : make("p.small", {id: "elsewhere"},
-      "The translation is not among them: the decoder that writes from right to left found it."),
-    make("p.sofar", {id: "hypothesis"}, said(TARGET, words.join(" "), "b"), "  " + shown(picked.score, 2)),
-    make("div.scroll", {}, matrix(shownAs, "Attention of the marked hypothesis", roomOf("stage"), false)), scale()];
+      "The translation is not in this beam: the right-to-left decoder found it."),
+    make("p.sofar", {id: "hypothesis"}, inLanguage(TARGET, words.join(" "), "b"), "  " + shown(picked.score, 2)),
+    make("div.scroll", {}, matrix(shownAs, "Attention of the selected hypothesis", widthOf("stage"), false)), scale()];
 }
 const nodeText = (node) => `${node.name}, ${FATES[node.fate]}, score ${shown(node.score, 2)}`;
-// To the parent, the best child, the neighbours in a step.
+// Arrow keys move to the parent, to the best child, and to the neighbours in the same step.
 function moveInTree(event, tree) {
   const group = event.target.closest(".node"), node = group && tree[group.dataset.key.slice(1)];
   const beside = (by) => tree.find((other) => other.depth === node.depth && other.y === node.y + by);
@@ -504,40 +504,40 @@ function beamNode(node, on, picked, x, y, width) {
 const sameLabels = (a, b) => a.length === b.length && a.every((name, i) => name === b[i]);
 
 function drawCompare() {
-  const runs = sentence().runs, room = Math.max(260, roomOf("stage") / Math.min(runs.length, 2) - 30);
+  const runs = sentence().runs, width = Math.max(260, widthOf("stage") / Math.min(runs.length, 2) - 30);
   const level = state.level, views = runs.map((of) => viewOf(of, level, Math.min(state.l, layersOf(of)),
     Math.min(state.h, model(of).heads)));
   const figures = runs.map((of, i) => make("figure", {}, make("figcaption", {}, make("b", {}, nameOf(of)), make("br"),
-    said(TARGET, of.text), make("span.soft.number", {}, "  " + shown(of.confidence, 2))),
-  make("div.scroll", {}, matrix(views[i], nameOf(of), room, false))));
+    inLanguage(TARGET, of.text), make("span.soft.number", {}, "  " + shown(of.confidence, 2))),
+  make("div.scroll", {}, matrix(views[i], nameOf(of), width, false))));
   const fits = (i, j) => i !== j && views[i] && views[j] && views[i].rows.length === views[j].rows.length &&
     sameLabels(views[i].columns, views[j].columns);
   let a = state.a - 1, b = state.b - 1;
   const alike = (i, j) => fits(i, j) && sameLabels(views[i].rows, views[j].rows);
   if (!views[a] || !views[b])
-    for (const wanted of [alike, fits])
+    for (const matches of [alike, fits])
       for (let i = 0; i < views.length && !fits(a, b); i++)
-        for (let j = i + 1; j < views.length && !fits(a, b); j++) if (wanted(i, j)) a = i, b = j;
+        for (let j = i + 1; j < views.length && !fits(a, b); j++) if (matches(i, j)) a = i, b = j;
   const options = [[0, "\u2013"]].concat(runs.map((of, i) => [i + 1, nameOf(of)]));
   Object.assign(state, {a: a + 1, b: b + 1});
   return [make("div.side", {}, ...figures), scale(),
     make("div.tools", {}, make("h2", {}, "Difference"), selector("of", "a", options), selector("from", "b", options)),
     fits(a, b) ? make("div.scroll", {}, difference(views[a], views[b])) : make("p.soft.small", {},
-      "A difference is drawn of two of the same size: choose words, or two that show the same translation.")];
+      "Only maps of the same size have a difference: choose words, or two maps of the same translation.")];
 }
 function difference(a, b) {
   const rows = a.rows.map((name, r) => (name === b.rows[r] ? name : name + " / " + b.rows[r]));
   const view = Object.assign({}, a, {rows, weights: a.weights.map((row, r) => row.map((weight, c) => weight - b.weights[r][c]))});
-  const keep = state.min;
+  const threshold = state.min;
   state.min = 0;
-  const table = matrix(Object.assign({}, view), "Difference of the weights", roomOf("stage"), false);
-  state.min = keep;
+  const table = matrix(Object.assign({}, view), "Difference of the weights", widthOf("stage"), false);
+  state.min = threshold;
   table.classList.add("difference");
   for (const td of table.querySelectorAll("td[data-row]")) {
     const by = view.weights[td.dataset.row][td.dataset.column];
-    const part = Math.round(Math.abs(by) * 55); // per cent of the colour: on more of it numbers cannot be read
+    const part = Math.round(Math.abs(by) * 55); // per cent of the colour; numbers on a stronger colour would be hard to read
     td.className = by >= 0 ? "more" : "less";
-    td.style.setProperty("--part", (Math.abs(by) < Math.max(keep, 0.005) ? 0 : part) + "%");
+    td.style.setProperty("--part", (Math.abs(by) < Math.max(threshold, 0.005) ? 0 : part) + "%");
     td.title = td.title.replace(/: [^:]*$/, ": " + (by >= 0 ? "+" : "") + shown(by, 3));
   }
   return table;
@@ -554,7 +554,7 @@ function step(by) {
 function stepText(t) {
   const of = run(), map = mapOf(of, state.l, state.h)[t - 1], s = map.indexOf(Math.max(...map));
   return `Step ${t} of ${of.target.length}: ${text(of.target[t - 1])}, probability ` +
-    `${shown(Math.exp(of.log[t - 1] / 1000), 2)}, looks most at ${text(of.source[s])}, ${shown(map[s], 2)}`;
+    `${shown(Math.exp(of.log[t - 1] / 1000), 2)}, attends most to ${text(of.source[s])}, ${shown(map[s], 2)}`;
 }
 function play() {
   if (timer) return halt(), showStep();
@@ -575,11 +575,11 @@ function showStep() {
   for (let k = 0; k < best.length; k += 2) rows.push(bestRow(text(best[k]), best[k + 1] / 10000, best[k] === of.target[i]));
   replace("step", make("h2", {}, "Step by step"),
     make("div.steps", {}, button("first", "first step", "\u21e4", () => (halt(), go({t: 1, sofar: 1}, stepText(1)))),
-      button("back", "one step back", "\u2190", () => (halt(), step(-1)), "ArrowLeft"),
+      button("back", "previous step", "\u2190", () => (halt(), step(-1)), "ArrowLeft"),
       button("play", timer ? "stop" : "play", timer ? "\u25a0" : "\u25b6", play, "P"),
-      button("on", "one step on", "\u2192", () => (halt(), step(1)), "ArrowRight"),
+      button("on", "next step", "\u2192", () => (halt(), step(1)), "ArrowRight"),
       button("all", "all steps", "\u21e5", () => (halt(), go({sofar: 0}))), make("output", {}, `${t} / ${n}`)),
-    make("p.sofar", {dir: "auto"}, said(TARGET, spelled(of, i)), " ", said(TARGET, text(of.target[i]), "b")),
+    make("p.sofar", {dir: "auto"}, inLanguage(TARGET, spelled(of, i)), " ", inLanguage(TARGET, text(of.target[i]), "b")),
     make("dl.facts", {}, ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd.number", {}, value)])),
     best.length ? make("h3", {}, "The ten best next tokens") : null,
     best.length ? make("table.best", {}, make("caption.unseen", {}, "Best next tokens"), make("tbody", {}, ...rows)) : null,
@@ -590,7 +590,7 @@ function spelled(of, steps) {
   return words.length ? words.join(" ") : "";
 }
 function bestRow(name, p, taken) {
-  return make("tr" + (taken ? ".taken" : ""), {}, make("td.name", {title: name}, said(TARGET, name)),
+  return make("tr" + (taken ? ".taken" : ""), {}, make("td.name", {title: name}, inLanguage(TARGET, name)),
     make("td", {}, draw("svg", {viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true"},
       draw("rect", {x: 0, y: 1, width: Math.max(0.5, 100 * p).toFixed(1), height: 8}))),
     make("td.value.number", {}, shown(p, 4)));
@@ -599,8 +599,8 @@ function whatIf(of, i) {
   const other = of.otherwise && of.otherwise[i];
   if (!other) return null;
   const [token, rest, log] = other;
-  return make("div.if", {}, make("h3", {}, "What if"), make("p", {}, "With ", said(TARGET, text(token), "b"), " here: ",
-    said(TARGET, text(rest), "span"), make("span.soft.number", {}, "  score " + shown(log / 1000, 2) +
+  return make("div.if", {}, make("h3", {}, "What if"), make("p", {}, "With ", inLanguage(TARGET, text(token), "b"), " here: ",
+    inLanguage(TARGET, text(rest), "span"), make("span.soft.number", {}, "  score " + shown(log / 1000, 2) +
     " instead of " + shown(sum(of.log) / 1000, 2))));
 }
 
@@ -614,14 +614,14 @@ function showFormula() {
   const s = state.c > 0 ? state.c - 1 : map.indexOf(Math.max(...map));
   const all = of.formula || [], layer = state.l || layersOf(of), head = state.h || 1;
   const index = (layer - 1) * heads + head - 1, one = all.find((entry) => entry.map === index) || all[0];
-  if (!one) return replace("formula", make("h2", {}, "The formula in numbers"), make("p.soft.small", {}, "There are none here."));
+  if (!one) return replace("formula", make("h2", {}, "The formula in numbers"), make("p.soft.small", {}, "The page has no numbers of this model."));
   const get = (name) => one[name] || null;
   const scores = get("scores"), where = layersOf(of) * heads > 1 ?
     `layer ${Math.floor(one.map / heads) + 1}, head ${one.map % heads + 1}` : null;
   const top = Math.max(...scores[i]), powers = scores[i].map((x) => Math.exp(x - top)), total = sum(powers);
   const weights = powers.map((x) => x / total);
-  replace("formula", make("h2", {}, "The formula in numbers"), make("p.small.soft", {}, "Token ", said(TARGET, text(of.target[i]), "b"),
-    " looks at token ", said(SOURCE, text(of.source[s]), "b"), where ? ", " + where + (one.map === index ? "" : " (the page has no numbers of the chosen one; heatmap --layer and --head choose)") : null),
+  replace("formula", make("h2", {}, "The formula in numbers"), make("p.small.soft", {}, "Token ", inLanguage(TARGET, text(of.target[i]), "b"),
+    " attends to token ", inLanguage(SOURCE, text(of.source[s]), "b"), where ? ", " + where + (one.map === index ? "" : " (the page has no numbers of the selected one; heatmap --layer and --head select it)") : null),
   make("div.formula", {}, scorePart(of, one, get, i, s, scores[i][s]), softmaxPart(of, s, scores[i], top, powers, total, weights),
     contextPart(of, get, i, weights, map)));
 }
@@ -631,29 +631,29 @@ function numbersTable(caption, head, rows) {
 }
 const line = (name, values, digits, kind) => make("tr" + (kind || ""), {}, make("th", {scope: "row"}, name), ...cells(values, digits));
 
-// Each score function: the law, and the terms of its sum, one for each component.
+// Each score function: the formula, and the terms of its sum, one for each component.
 const pairs = (a, b, f) => a.map((x, i) => f(x, b[i]));
 const product = (x) => pairs(x.q, x.k, (q, k) => q * k);
 const SCORES = {
-  additive: {law: "a(q, k) = v \u00b7 tanh(W q + U k)", lines: [["W q", "q"], ["U k", "k"], ["v", "v"]],
+  additive: {formula: "a(q, k) = v \u00b7 tanh(W q + U k)", lines: [["W q", "q"], ["U k", "k"], ["v", "v"]],
     terms: (x) => x.q.map((q, i) => x.v[i] * Math.tanh(q + x.k[i])), term: "v tanh(W q + U k)"},
-  concat: {law: "a(q, k) = v \u00b7 tanh(W [q; k])", lines: [["W\u2081 q", "q"], ["W\u2082 k", "k"], ["v", "v"]],
+  concat: {formula: "a(q, k) = v \u00b7 tanh(W [q; k])", lines: [["W\u2081 q", "q"], ["W\u2082 k", "k"], ["v", "v"]],
     terms: (x) => x.q.map((q, i) => x.v[i] * Math.tanh(q + x.k[i])), term: "v tanh(W\u2081 q + W\u2082 k)"},
-  dot: {law: "a(q, k) = q \u00b7 k", terms: product, term: "q k"},
-  scaled_dot: {law: "a(q, k) = q \u00b7 k / \u221ad", terms: (x) => product(x).map((y) => y / Math.sqrt(x.d)),
+  dot: {formula: "a(q, k) = q \u00b7 k", terms: product, term: "q k"},
+  scaled_dot: {formula: "a(q, k) = q \u00b7 k / \u221ad", terms: (x) => product(x).map((y) => y / Math.sqrt(x.d)),
     term: "q k / \u221ad"},
-  general: {law: "a(q, k) = q \u00b7 W k", lines: [["q", "q"], ["W k", "k"]], terms: product, term: "q (W k)"},
-  cosine: {law: "a(q, k) = b q \u00b7 k / (|q| |k|)", lines: [["q / |q|", "q"], ["k / |k|", "k"]],
+  general: {formula: "a(q, k) = q \u00b7 W k", lines: [["q", "q"], ["W k", "k"]], terms: product, term: "q (W k)"},
+  cosine: {formula: "a(q, k) = b q \u00b7 k / (|q| |k|)", lines: [["q / |q|", "q"], ["k / |k|", "k"]],
     terms: (x) => product(x).map((y) => y * x.b), term: "b q k / (|q| |k|)"},
-  distance: {law: "a(q, k) = \u2212|q \u2212 k|\u00b2 / 2", terms: (x) => pairs(x.q, x.k, (q, k) => -(q - k) * (q - k) / 2),
+  distance: {formula: "a(q, k) = \u2212|q \u2212 k|\u00b2 / 2", terms: (x) => pairs(x.q, x.k, (q, k) => -(q - k) * (q - k) / 2),
     term: "\u2212(q \u2212 k)\u00b2 / 2"},
-  bare_cosine: {law: "a(q, k) = q \u00b7 k / (|q| |k|)", lines: [["q / |q|", "q"], ["k / |k|", "k"]],
+  bare_cosine: {formula: "a(q, k) = q \u00b7 k / (|q| |k|)", lines: [["q / |q|", "q"], ["k / |k|", "k"]],
     terms: product, term: "q k / (|q| |k|)"},
-  sum: {law: "a(q, k) = sum of q + k", terms: (x) => pairs(x.q, x.k, (q, k) => q + k), term: "q + k"},
-  location: {law: "a(q, k) = (W q)[position of k]", lines: [["W q", "q"]]},
+  sum: {formula: "a(q, k) = sum of q + k", terms: (x) => pairs(x.q, x.k, (q, k) => q + k), term: "q + k"},
+  location: {formula: "a(q, k) = (W q)[position of k]", lines: [["W q", "q"]]},
 };
 function scorePart(of, one, get, i, s, score) {
-  const kind = one.score || model(of).score, form = SCORES[kind] || {law: one.law || kind};
+  const kind = one.score || model(of).score, form = SCORES[kind] || {formula: one.law || kind};
   const x = {q: get("q") && get("q")[i], k: get("k") && get("k")[s], v: get("v") && get("v")[0], b: one.b || 1, d: one.size};
   const rows = [];
   if (form.terms && x.q && x.k) {
@@ -667,13 +667,13 @@ function scorePart(of, one, get, i, s, score) {
     rows.push(make("tr.sum", {}, make("th", {scope: "row"}, "a(q, k)"), make("td.number", {colspan: 8}, shown(score, 3))));
   }
   const head = x.q && [""].concat(x.q.map((_, n) => String(n + 1)));
-  return make("div", {}, make("p.law", {}, form.law), kind === "cosine" ? make("p.small.soft", {}, "b = " + shown(x.b, 3)) : null,
+  return make("div", {}, make("p.law", {}, form.formula), kind === "cosine" ? make("p.small.soft", {}, "b = " + shown(x.b, 3)) : null,
     numbersTable("The score, component by component", head, rows));
 }
 function softmaxPart(of, s, scores, top, powers, total, weights) {
   const order = scores.map((_, i) => i).sort((a, b) => scores[b] - scores[a]).slice(0, 4);
   if (!order.includes(s)) order.push(s);
-  const rows = order.map((i) => make("tr" + (i === s ? ".this" : ""), {}, make("th", {scope: "row"}, said(SOURCE, text(of.source[i]))),
+  const rows = order.map((i) => make("tr" + (i === s ? ".this" : ""), {}, make("th", {scope: "row"}, inLanguage(SOURCE, text(of.source[i]))),
     ...cells([scores[i], powers[i], weights[i]], 3)));
   const left = scores.length - order.length;
   if (left > 0) rows.push(make("tr", {}, make("th", {scope: "row"}, `${left} more`), make("td", {}),
@@ -686,7 +686,7 @@ function contextPart(of, get, i, weights, map) {
   const values = get("values"), context = get("context");
   if (!values) return null;
   const order = weights.map((_, s) => s).sort((a, b) => weights[b] - weights[a]).slice(0, 3), n = values[0].length;
-  const rows = order.map((s) => line(make("span", {}, shown(weights[s], 3) + " \u00b7 v of ", said(SOURCE, text(of.source[s]))),
+  const rows = order.map((s) => line(make("span", {}, shown(weights[s], 3) + " \u00b7 v of ", inLanguage(SOURCE, text(of.source[s]))),
     values[s].map((x) => weights[s] * x), 3));
   const whole = Array.from({length: n}, (_, c) => sum(weights.map((w, s) => w * values[s][c])));
   if (weights.length > order.length)
@@ -696,7 +696,7 @@ function contextPart(of, get, i, weights, map) {
     numbersTable("The context, component by component", [""].concat(whole.map((_, c) => String(c + 1))), rows));
 }
 
-// ---- all of it ----
+// ---- the whole page ----
 
 const DRAW = {matrix: drawMatrix, ribbons: drawRibbons, heads: drawHeads, beam: drawBeam, compare: drawCompare};
 
@@ -706,7 +706,7 @@ function show() {
   find("explorer").classList.toggle("long", run().source.length > 36);
   showList();
   showTools();
-  replace("title", said(SOURCE, sentence().text, "p.source"), said(TARGET, run().text || "\u2013", "p.target"),
+  replace("title", inLanguage(SOURCE, sentence().text, "p.source"), inLanguage(TARGET, run().text || "\u2013", "p.target"),
     make("p.soft.small.number", {}, "confidence " + shown(run().confidence, 2) + ", coverage " + shown(coverageOf(run()), 2) +
       ", attention entropy " + shown(entropyOf(run()), 2) + " bit"));
   showStage();
@@ -722,8 +722,8 @@ function keys(event) {
   if (event.key !== "p") halt();
   act();
 }
-function load(what) {
-  data = what;
+function load(contents) {
+  data = contents;
   data.languages = data.languages.map((name) => (/^[a-z]{2,3}(-[a-z0-9]+)*$/i.test(name) ? name : "")); // only codes
   list = data.sentences.map(({runs: [of]}) => ({confidence: of.confidence, coverage: coverageOf(of), entropy: entropyOf(of)}));
   find("explorer").hidden = data.sentences.length === 0;
@@ -732,16 +732,16 @@ function load(what) {
   show();
 }
 
-// zlib's format in base64. Browsers that cannot read it (before 2020 or 2023) keep the pictures without script.
+// The data is zlib's format in base64. Browsers without DecompressionStream (before 2020 or 2023) show the static pictures.
 async function unpacked(text) {
   const stream = new DecompressionStream("deflate"), writer = stream.writable.getWriter();
   writer.write(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)));
   writer.close();
   return new Response(stream.readable).json();
 }
-unpacked(find("data").textContent).then((what) => {
+unpacked(find("data").textContent).then((contents) => {
   find("still").hidden = true;
-  load(what);
+  load(contents);
   document.addEventListener("keydown", keys);
   window.addEventListener("hashchange", () => { readFragment(); show(); });
   let resized = 0;

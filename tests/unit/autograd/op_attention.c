@@ -1,4 +1,5 @@
-/* op_attention.c - scores, weights and context over spans against plain sums; no row sees another. */
+/* op_attention.c - scores, weights and context over spans against plain sums; rows do not affect each
+ * other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,41 +7,23 @@
 #include <cmocka.h>
 #include <math.h>
 #include <string.h>
-#include "base/rng.h"
-#include "kern/kern.h"
-#include "autograd/ops.h"
+#include "unit/tape_fixture.h"
 
 enum { ROWS = 4, KEYS = 30, HEADS = 2, SIZE = 19, WIDTH = HEADS * SIZE };
 static const int FIRST[ROWS] = {2, 0, 29, 5}, LENGTH[ROWS] = {3, 21, 0, 17};
 
-static ParamSet *params;
-static Tape *tape;
 static const Param *sharpness;
 static const Spans *spans;
 
 static int set_up(void **state) {
     (void)state;
-    kern_select();
     params = params_new();
     sharpness = params_add(params, "sharpness", 1, 1, INIT_CONSTANT, 1.5, PANELS_NONE);
-    params_initialize(params, 1);
-    tape = tape_new(params, false);
+    tape_set_up();
     spans = spans_new(tape, FIRST, LENGTH, ROWS);
     return 0;
 }
-static int tear_down(void **state) {
-    (void)state;
-    tape_free(tape);
-    params_free(params);
-    return 0;
-}
 
-static Tensor *numbers(int rows, int columns, uint64_t seed) {
-    Tensor *x = tape_tensor(tape, rows, columns);
-    Rng rng = rng_new(seed);
-    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(2 * rng_uniform(&rng) - 1);
-    return x;
-}
 static void spoil(Tensor *x, int row) { memset(tensor_row(x, row), 0xFF, (size_t)x->columns * sizeof(real)); }
 
 /* The number of key i of a row in scores or weights. */
@@ -62,7 +45,7 @@ static void test_spans(void **state) {
     }
 }
 
-/* With and without each of sharpness and biases. */
+/* With and without sharpness, with and without biases. */
 static void test_score_dot(void **state) {
     (void)state;
     Tensor *query = numbers(ROWS, WIDTH, 1), *keys = numbers(KEYS, WIDTH, 2), *qb = numbers(ROWS, 1, 3),
@@ -131,8 +114,7 @@ static void test_weights_and_context(void **state) {
         }
 }
 
-/* Attention of rows `from` and on, as the context that they get; keys have been moved down by `shift`
- * rows. */
+/* The context of the rows from `from` on; the keys are shifted by `shift` rows. */
 static Tensor *attend(const Tensor *query, const Tensor *keys, int from, int rows, int shift) {
     static const uint32_t ROW_KEYS[ROWS] = {4, 4, 1, 9};
     int first[ROWS];
@@ -148,7 +130,7 @@ static Tensor *attend(const Tensor *query, const Tensor *keys, int from, int row
     return op_context(tape, op_dropout_weights(tape, weights, 0.3, 1, ROW_KEYS + from, s), k, s);
 }
 
-/* The same bits alone, among others, and wherever the keys lie. */
+/* The same bits for a row alone and in a batch, and at any address of the keys. */
 static void test_rows_are_independent(void **state) {
     (void)state;
     tape->training = true;
@@ -190,23 +172,24 @@ static bool same_masks(const Tensor *a, int head_a, int from_a, const Tensor *b,
 static void test_dropout_of_weights(void **state) {
     (void)state;
     enum { LONG = 60, SHORT = 25 };
-    static const int FROM[] = {0, 3, 0}, LENGTHS[] = {LONG, SHORT, LONG}, TURNED_LENGTHS[] = {SHORT, LONG};
-    static const uint32_t ROW_KEYS[] = {5, 5, 9}, TURNED[] = {9, 5};
-    const Spans *s = spans_new(tape, FROM, LENGTHS, 3), *turned = spans_new(tape, FROM, TURNED_LENGTHS, 2);
+    static const int FROM[] = {0, 3, 0}, LENGTHS[] = {LONG, SHORT, LONG}, REVERSED_LENGTHS[] = {SHORT, LONG};
+    static const uint32_t ROW_KEYS[] = {5, 5, 9}, REVERSED[] = {9, 5};
+    const Spans *s = spans_new(tape, FROM, LENGTHS, 3),
+                *reversed = spans_new(tape, FROM, REVERSED_LENGTHS, 2);
     tape->training = true;
     tape->dropout_key = 3;
-    Tensor *a = masks(s, 0.5, 1, ROW_KEYS), *b = masks(turned, 0.5, 1, TURNED),
+    Tensor *a = masks(s, 0.5, 1, ROW_KEYS), *b = masks(reversed, 0.5, 1, REVERSED),
            *other_site = masks(s, 0.5, 2, ROW_KEYS);
     for (size_t i = 0; i < tensor_size(a); i++) assert_true(a->data[i] == 0 || a->data[i] == 2);
     for (int h = 0; h < HEADS; h++) {
-        assert_true(same_masks(a, h, 0, a, h, LONG, SHORT)); /* same key: longer or shorter, same places */
-        assert_true(same_masks(a, h, 0, b, h, SHORT, LONG)); /* wherever the row is */
+        assert_true(same_masks(a, h, 0, a, h, LONG, SHORT)); /* the same mask at any length */
+        assert_true(same_masks(a, h, 0, b, h, SHORT, LONG)); /* in any row */
         assert_true(same_masks(a, h, LONG + SHORT, b, h, 0, SHORT));
         assert_false(same_masks(a, h, 0, a, h, LONG + SHORT, LONG));
         assert_false(same_masks(a, h, 0, other_site, h, 0, LONG));
     }
     assert_false(same_masks(a, 0, 0, a, 1, 0, LONG));
-    static const uint32_t ONE_KEY[] = {5, 5, 5}; /* a mask of weights is not that of rows */
+    static const uint32_t ONE_KEY[] = {5, 5, 5}; /* masks of weights differ from masks of rows */
     Tensor *ones = tape_tensor(tape, 1, LONG);
     for (int i = 0; i < LONG; i++) ones->data[i] = 1;
     assert_false(same_masks(a, 0, 0, op_dropout(tape, ones, 0.5, 1, ONE_KEY), 0, 0, LONG));
@@ -219,7 +202,7 @@ static void test_dropout_of_weights(void **state) {
     assert_ptr_equal(op_dropout_weights(tape, x, 0.5, 1, ROW_KEYS, s), x);
 }
 
-/* As many are dropped as were asked for, and the sum stays about the same. */
+/* The rate of dropped weights is p, and the sum stays about the same. */
 static void test_rate_of_dropout(void **state) {
     (void)state;
     enum { MANY = 20000 };
@@ -248,5 +231,5 @@ int main(void) {
         cmocka_unit_test(test_dropout_of_weights),
         cmocka_unit_test(test_rate_of_dropout),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tape_tear_down);
 }

@@ -1,5 +1,5 @@
-/* ops.c - what ops compute: selections, joins and means exactly; the loss in several blocks of rows.
- * Gradient checks see only that forward and backward belong together. */
+/* ops.c - results of ops: selections, joins and means exactly; the loss in several blocks of rows.
+ * (Gradient checks only test that backward matches forward.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,39 +8,20 @@
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
-#include "base/rng.h"
-#include "kern/kern.h"
 #include "autograd/activations.h"
-#include "autograd/ops.h"
+#include "unit/tape_fixture.h"
 
-static ParamSet *params;
-static Tape *tape;
 static const Param *table, *output, *bias;
 enum { TOKENS = 6, WIDTH = 5, CLASSES = 9 };
 
 static int set_up(void **state) {
     (void)state;
-    kern_select();
     params = params_new();
     table = params_add(params, "table", TOKENS, WIDTH, INIT_NORMAL, 1, PANELS_NONE);
     output = params_add(params, "output", CLASSES, WIDTH, INIT_NORMAL, 1, PANELS_OUTPUT);
     bias = params_add(params, "bias", 1, CLASSES, INIT_NORMAL, 1, PANELS_NONE);
-    params_initialize(params, 1);
-    tape = tape_new(params, false);
+    tape_set_up();
     return 0;
-}
-static int tear_down(void **state) {
-    (void)state;
-    tape_free(tape);
-    params_free(params);
-    return 0;
-}
-
-static Tensor *numbers(int rows, int columns, uint64_t seed) {
-    Tensor *x = tape_tensor(tape, rows, columns);
-    Rng rng = rng_new(seed);
-    for (size_t i = 0; i < tensor_size(x); i++) x->data[i] = (real)(2 * rng_uniform(&rng) - 1);
-    return x;
 }
 
 static void assert_row(const Tensor *x, int row, const real *expected, int from, int columns) {
@@ -139,7 +120,7 @@ static void test_lstm(void **state) {
     }
 }
 
-/* Who asks for a gradient, of however few rows, finds zeros, or what was added or set; who is the first may
+/* The gradient of any range of rows is zero at first, then holds the sums. The first user of a range may
  * set it. */
 static void test_gradients_begin(void **state) {
     (void)state;
@@ -152,16 +133,16 @@ static void test_gradients_begin(void **state) {
     tensor_gradient(row[2])[1] += 5;
     assert_false(tensor_gradient_is_zero(x) || tensor_gradient_is_zero(row[2]));
     bool is_zero;
-    for (int r = 4; r >= 1; r -= 3) { /* beyond row 3 and beside row 2 */
+    for (int r = 4; r >= 1; r -= 3) { /* after row 3 and before row 2 */
         assert_true(tensor_gradient_is_zero(row[r]));
         real *d = tensor_gradient_begin(row[r], &is_zero);
         assert_true(is_zero && d == x->grad + 4 * r);
         for (int i = 0; i < 4; i++) d[i] = (real)r;
     }
-    assert_false(tensor_gradient_is_zero(row[3])); /* it is between two that are not */
+    assert_false(tensor_gradient_is_zero(row[3])); /* between two rows that are not zero */
     tensor_gradient_begin(row[1], &is_zero);
     assert_false(is_zero);
-    for (int i = 0; i < 4; i++) assert_true(isnan(x->grad[i]) && isnan(x->grad[20 + i])); /* not asked for */
+    for (int i = 0; i < 4; i++) assert_true(isnan(x->grad[i]) && isnan(x->grad[20 + i])); /* unused rows */
     const Tensor *all[] = {x, y, sharing};
     for (int t = 0; t < 3; t++) {
         const real *d = tensor_gradient_begin(all[t], &is_zero);
@@ -192,7 +173,7 @@ static void test_shapes(void **state) {
     tape_free(recording);
 }
 
-/* Slices lie one after the other in the buffer of their sequence; other tensors never do, whatever their
+/* Slices are adjacent in the buffer of their sequence; other tensors are not, whatever their
  * rows. */
 static void test_steps(void **state) {
     (void)state;
@@ -212,11 +193,11 @@ static void test_steps(void **state) {
     assert_ptr_equal(whole->data, first->data);
     assert_int_equal(whole->rows, STEPS * ROWS);
     assert_int_equal(tape_step_tensor(tape, 1, WIDTH)->rows,
-                     1); /* between steps it is a tensor like any other */
+                     1); /* a range between steps is an ordinary tensor */
     tape_sequence_end(tape);
 }
 
-/* Masks follow the row's key and the stream, not the row's place. */
+/* Masks depend on the row's key and the stream, not on the row's position. */
 static void test_dropout(void **state) {
     (void)state;
     static const uint32_t KEYS[] = {5, 9, 5}, TURNED[] = {9, 5, 9};
@@ -251,7 +232,7 @@ static double row_loss(const real *x, int target, double smoothing, double *nll)
     return (1 - smoothing) * *nll + smoothing * (log(total) - mean);
 }
 
-/* With fewer, exactly as many, and more rows than one block has (256), packed and not. */
+/* With fewer, exactly as many, and more rows than a block (256), packed and not packed. */
 static void test_loss(void **state) {
     (void)state;
     static const int ROWS[] = {1, 255, 256, 257, 600};
@@ -276,7 +257,7 @@ static void test_loss(void **state) {
     }
 }
 
-/* Step by step, over one more key each time: all rows are there, and seldom moved. */
+/* Grows by one key each step: all rows are there, and the op seldom copies them. */
 static void test_notes(void **state) {
     (void)state;
     enum { STEPS = 300, MOVES = 40 };
@@ -338,5 +319,5 @@ int main(void) {
         cmocka_unit_test(test_dropout),    cmocka_unit_test(test_loss),
         cmocka_unit_test(test_notes),      cmocka_unit_test(test_example),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, set_up, tape_tear_down);
 }

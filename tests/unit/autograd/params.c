@@ -148,7 +148,7 @@ static void test_packing(void **state) {
     }
 }
 
-/* Several threads make the copies that one call for each would. */
+/* Several threads make the same copies as one call for each parameter. */
 static void test_packing_by_workers(void **state) {
     (void)state;
     enum { IN = 300, OUT = 1100 };
@@ -185,7 +185,7 @@ static double run(const Seq2Seq *model, Tape *tape, uint64_t key, real *grads) {
     return loss;
 }
 
-/* A tape that was used before, for the same or for something else, gives the same bytes as a new one. */
+/* A tape that is used again, for the same or another graph, gives the same bytes as a new one. */
 static void test_tape_reuse(void **state) {
     (void)state;
     for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {

@@ -1,4 +1,4 @@
-/* quantize.c - weights of fewer bits: what they are rounded to. */
+/* quantize.c - rounding of weights to int8 and bf16. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void test_int8_by_hand(void **state) {
     assert_true(fabs((double)back[0] - 130 / 127.0) < 1e-6);
 }
 
-/* A scale is one that readers take, also for the greatest numbers that there are. */
+/* Readers accept the scale, even that of the largest floats. */
 static void test_int8_near_infinity(void **state) {
     (void)state;
     float most = FLT_MAX;

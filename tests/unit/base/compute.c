@@ -96,7 +96,7 @@ static void rng_below_is_even(void **state) {
     double chi2 = 0;
     for (int i = 0; i < 7; i++) chi2 += (counts[i] - 10000.0) * (counts[i] - 10000.0) / 10000;
     assert_true(chi2 < 30);
-    /* 2^32 numbers on 3 * 2^30 places: without rejection every third place would come twice as often. */
+    /* 2^32 numbers map to 3 * 2^30 values: without rejection every third value would be twice as frequent. */
     int thirds[3] = {0};
     for (int i = 0; i < 30000; i++) thirds[rng_below(&rng, 0xC0000000u) % 3]++;
     for (int i = 0; i < 3; i++) assert_true(abs(thirds[i] - 10000) < 500);
@@ -183,7 +183,7 @@ static void sha256_ways_agree(void **state) {
     }
 }
 
-/* The known answers through the plain way, whatever this processor has. */
+/* The known answers with the plain C code, on any processor. */
 static void sha256_plain_known_answer(void **state) {
     (void)state;
     uint32_t words[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -253,7 +253,7 @@ static void count_task(void *context, int task, int thread) {
         return;
     }
     if (atomic_fetch_add(&job->active[thread], 1) != 0)
-        atomic_fetch_add(&job->bad, 1); /* a thread number twice */
+        atomic_fetch_add(&job->bad, 1); /* two tasks with one thread number */
     if (job->pause_microseconds) usleep((useconds_t)job->pause_microseconds);
     atomic_fetch_add(&job->runs[task], 1);
     if (thread > 0) atomic_fetch_add(&job->by_others, 1);
@@ -282,7 +282,7 @@ static void workers_wake_from_sleep(void **state) {
     (void)state;
     Workers *workers = workers_new(3);
     for (int round = 1; round <= 20; round++) {
-        usleep(2000); /* longer than they spin */
+        usleep(2000); /* longer than the workers spin */
         Job job = {.threads = 3, .pause_microseconds = 500};
         workers_run(workers, 6, count_task, &job);
         for (int i = 0; i < 6; i++) assert_int_equal(atomic_load(&job.runs[i]), 1);

@@ -1,4 +1,4 @@
-/* mem_scope.c - scopes own what their work allocates, and are left where memory runs out. */
+/* mem_scope.c - a scope owns the allocations of its work, and ends the work if memory runs out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { BLOCKS = 500, STEPS = 20000 };
 
-/* Allocate, grow and free in any order; what is left over is the scope's to free. */
+/* Allocates, grows and frees in random order; the scope frees the remaining blocks. */
 static void shuffle_blocks(void *context) {
     unsigned char *blocks[BLOCKS] = {0};
     Rng rng = rng_new(3);
@@ -49,8 +49,8 @@ static void take(void *context) {
     char *from_before = context;
     char *block = mem_alloc(600, 1);
     mem_free(block);
-    block = mem_alloc(600, 1); /* what was freed counts no more */
-    mem_free(from_before);     /* is not the scope's */
+    block = mem_alloc(600, 1); /* freed blocks do not count */
+    mem_free(from_before);     /* allocated outside the scope */
     mem_alloc(401, 1);
     fail_msg("there was more memory than the limit");
 }
@@ -120,7 +120,7 @@ static void test_file(void **state) {
     int fd = -1;
     MemScope *scope = mem_scope_new(0);
     assert_false(mem_scope_run(scope, open_and_run_out, &fd));
-    assert_int_equal(close(fd), -1); /* is closed already */
+    assert_int_equal(close(fd), -1); /* already closed */
     mem_scope_free(scope);
 }
 

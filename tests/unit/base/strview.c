@@ -27,7 +27,7 @@ static void status_keeps_message_and_hint(void **state) {
     assert_int_equal(status_context(STATUS_USAGE, "file '%s'", "f"), STATUS_USAGE);
     assert_string_equal(status_message(), "file 'f': bad 'x'");
     assert_string_equal(status_hint_text(), "try 7");
-    status_fail(STATUS_RUNTIME, "again: %s", status_message()); /* its own text as an argument */
+    status_fail(STATUS_RUNTIME, "again: %s", status_message()); /* its previous text as an argument */
     assert_string_equal(status_message(), "again: file 'f': bad 'x'");
     assert_string_equal(status_hint_text(), "");
 }
@@ -100,10 +100,10 @@ static void mem_grows_geometrically(void **state) {
 }
 
 static jmp_buf out_of_memory;
-static size_t wanted;
+static size_t requested;
 
 static void jump_out(size_t bytes) {
-    wanted = bytes;
+    requested = bytes;
     longjmp(out_of_memory, 1);
 }
 
@@ -134,7 +134,7 @@ static void mem_refuses_overflow(void **state) {
         failures++;
     mem_on_exhausted(NULL);
     assert_int_equal(failures, 5);
-    assert_true(wanted > SIZE_MAX / 2);
+    assert_true(requested > SIZE_MAX / 2);
 }
 
 static void views_compare_and_trim(void **state) {
@@ -326,7 +326,7 @@ static void hashmap_tells_keys_apart(void **state) {
     hashmap_free(map);
 }
 
-/* What `print` writes to standard error. */
+/* The output of `print` on standard error. */
 static char *stderr_of(void (*print)(void), char *text, size_t size) {
     int pipe_ends[2], kept = dup(STDERR_FILENO);
     assert_int_equal(pipe(pipe_ends), 0);
@@ -379,7 +379,7 @@ static void log_cuts_long_lines(void **state) {
     assert_int_equal(text[length - 1], '\n');
 }
 
-/* Control characters, also as stray bytes, and those that turn the direction of text. */
+/* Control characters, also as invalid bytes, and characters that change the direction of text. */
 static void log_sanitizes_controls(void **state) {
     (void)state;
     char text[] = "a\tb\n\x1b]\x7f \xC2\x80\xC2\x9F\xC2\xA0 \xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE\xE2\x80\xAF "

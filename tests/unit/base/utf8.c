@@ -40,7 +40,7 @@ static void test_cases(void **state) {
     fixture_cases("tests/cases/utf8.case", check_case);
 }
 
-/* Every code point comes back as it was, in as many bytes as its range says. */
+/* Every code point is the same after encoding and decoding, with the number of bytes of its range. */
 static void test_all_code_points(void **state) {
     (void)state;
     StrBuf text = {0};
@@ -68,8 +68,8 @@ static void test_add_refuses(void **state) {
     }
 }
 
-/* All strings of up to three bytes out of those at the borders of table 3-7, followed by a letter: what
- * follows an error is never swallowed, and repair gives valid text with the same code points. */
+/* All strings of up to three bytes from the limits of table 3-7, followed by a letter: the letter after an
+ * error stays, and repair gives valid text with the same code points. */
 static void test_short_strings(void **state) {
     (void)state;
     static const unsigned char edge[] = {0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF,

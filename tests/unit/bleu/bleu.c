@@ -68,14 +68,14 @@ static void white_space_agrees(void **state) {
     }
 }
 
-/* Bytes that are no characters must not be read past their end, nor taken for white space. */
+/* Invalid bytes are not read past their end and are not white space. */
 static void broken_utf8_is_survived(void **state) {
     (void)state;
     static const char *const BROKEN[] = {"\xE2\x80",     "a\xC2",      "\xFF\xFE", "\x80\x80\x80\x80\x80",
                                          "\xF0\x9F\x98", "a \xE3\x80 "};
     for (size_t i = 0; i < sizeof BROKEN / sizeof *BROKEN; i++) {
         size_t length = strlen(BROKEN[i]);
-        char *copy = mem_strndup(BROKEN[i], length); /* so that a sanitizer sees the end */
+        char *copy = mem_strndup(BROKEN[i], length); /* so that a sanitizer detects reads beyond the end */
         StrView text = {copy, length}, rest = text, word;
         assert_true(unicode_trim_end(text).length > 0);
         assert_true(unicode_next_word(&rest, &word));
@@ -125,7 +125,7 @@ static void segments_agree(void **state) {
     }
 }
 
-/* Segments counted together give what each gives by itself: nothing is left over from the last. */
+/* Segments give the same counts together and one by one. */
 static void counting_keeps_no_memory(void **state) {
     (void)state;
     BleuOptions options = {.effective_order = true};
@@ -182,7 +182,7 @@ static void textbook_agrees(void **state) {
     assert_true(textbook_bleu((StrView){NULL, 0}, SV("a"), 2) == 0);
 }
 
-/* N-grams over numbers, counted in the slow and obvious way. */
+/* Counts n-grams of numbers in the slow, obvious way. */
 static int slow_matches(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count, size_t order) {
     bool used[64] = {false};
     int matches = 0;

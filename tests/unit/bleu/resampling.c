@@ -92,7 +92,7 @@ static void estimates_agree(void **state) {
     assert_true(seen[0] >= 3 && seen[1] >= 2 && seen[2] >= 1);
 }
 
-/* A system and itself: both are resampled alike, so that no resample differs. */
+/* A system against itself: both have the same resamples, so no resample differs. */
 static void pairs_are_resampled_together(void **state) {
     (void)state;
     enum { SAMPLES = 99 };

@@ -63,8 +63,8 @@ static void references_are_tokenized_twice(void **state) {
     check_edits(&options, SV("x , . 5"), SV("x ,.5"), 0, 4);
 }
 
-/* Before what both have in common the reference has `more` words, behind it the hypothesis: as many to insert
- * and to delete. That far from the diagonal sacreBLEU looks for 24, and for 25 it substitutes all. */
+/* The reference has `more` words before the common part, the hypothesis has `more` words after it: insertions
+ * and deletions. The beam of sacreBLEU finds them for 24 words; for 25 it substitutes all words. */
 static void the_way_is_near_the_diagonal(void **state) {
     (void)state;
     enum { COMMON = 30 };

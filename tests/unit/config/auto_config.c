@@ -1,4 +1,4 @@
-/* auto_config.c - the rule of model.size=auto: sound for any data, and never against the user. */
+/* auto_config.c - the rule of model.size=auto: valid for any data, and the user's settings win. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static const DataSize SIZES[] = {
     {50000, 1e7, 1000, 0}, {300, 300, 0, 0},         {199999, 2e5, 0, 0}};
 enum { COUNT = sizeof SIZES / sizeof *SIZES };
 
-/* Choose for a configuration with these settings: "train.epochs=3 ...". */
+/* The choice for a configuration with these settings: "train.epochs=3 ...". */
 static Config choose(const char *settings, DataSize size, bool fine_tune) {
     Config config;
     OptionTable tables[6];
@@ -62,7 +62,7 @@ static void test_sound(void **state) {
         }
 }
 
-/* More data: more of everything but epochs and dropout. */
+/* More data: larger values of everything except epochs and dropout. */
 static void test_grows(void **state) {
     (void)state;
     static const int ORDER[] = {2, 4, 5, 6, 7};
@@ -77,7 +77,7 @@ static void test_grows(void **state) {
     }
 }
 
-/* The widths that measured best, at both sides of each step. */
+/* The widths with the best measurements, on both sides of each step. */
 static void test_widths(void **state) {
     (void)state;
     static const struct {
@@ -92,8 +92,8 @@ static void test_widths(void **state) {
     }
 }
 
-/* Few pairs: more than one way to cut, to read and to write them, where the configuration has it, and not for
- * a model that knows its pieces. */
+/* Few pairs: BPE-dropout, both directions and two decoders, unless the configuration sets them or the model
+ * has its own vocabulary. */
 static void test_few_pairs(void **state) {
     (void)state;
     static const struct {
@@ -179,9 +179,9 @@ static void test_given(void **state) {
     assert_int_equal(c.train.batch_size, 700);
     assert_in_range(c.train.epochs, 20, 100);
     config_free(&c);
-    c = choose("train.epochs=0", SIZES[2], false); /* only the time ends it */
+    c = choose("train.epochs=0", SIZES[2], false); /* only the time limit ends it */
     assert_in_range(c.train.warmup, 1, 400);
-    assert_int_equal(config_schedule(&c.train), SCHEDULE_INVERSE_SQRT); /* a linear one would not know when */
+    assert_int_equal(config_schedule(&c.train), SCHEDULE_INVERSE_SQRT); /* a linear schedule needs an end */
     config_free(&c);
 }
 
@@ -268,13 +268,13 @@ static void test_length_raised(void **state) {
         }
 }
 
-/* One in a thousand may be a mistake. */
+/* The rule ignores one pair in a thousand. */
 static void test_length_outliers(void **state) {
     (void)state;
     assert_true(fit(2, (Group){3, 1, 90}, (Group){2997, 10, 12}) == 2);
     assert_true(fit(2, (Group){4, 1, 14}, (Group){2996, 10, 12}) == 5);
     assert_true(fit(2, (Group){3, 1, 90}, (Group){2997, 10, 40}) == 4);
-    assert_true(fit(2, (Group){1, 1, 14}, (Group){998, 10, 12}) == 5); /* of fewer each one counts */
+    assert_true(fit(2, (Group){1, 1, 14}, (Group){998, 10, 12}) == 5); /* with fewer pairs each one counts */
 }
 
 static void test_length_given(void **state) {

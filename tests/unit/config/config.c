@@ -29,12 +29,11 @@ static Status check_with(const char *settings) {
 #define TRANSFORMER "model.decoder.style=transformer model.attention=scaled_dot "
 #define FINAL       "model.decoder.start=final model.encoder.bidirectional=false "
 
-/* Each refusal with a part of its message and one of its hint, and beside it what is nearly the same and
- * allowed. */
+/* Each error with a part of its message and of its hint, next to a similar configuration that is accepted. */
 static void test_combinations(void **state) {
     (void)state;
     static const struct {
-        const char *settings, *message, *hint; /* NULL if it is fine */
+        const char *settings, *message, *hint; /* NULL if accepted */
     } CASES[] = {
         {"model.hidden=256", NULL, NULL},
         {"text.joint=false", "model.tie = \"all\"", "text.joint = true"},
@@ -179,7 +178,7 @@ static void test_ranges(void **state) {
     config_free(&config);
 }
 
-/* What is written reads back the same; so does a part of it, over the defaults. */
+/* A configuration is the same after writing and reading; so is a part of it over the defaults. */
 static void test_round_trip(void **state) {
     (void)state;
     Config config, again;
@@ -212,7 +211,7 @@ static void test_round_trip(void **state) {
     config_free(&again);
 }
 
-/* What train.schedule is unless it is set. */
+/* The default of train.schedule. */
 static void test_schedule(void **state) {
     (void)state;
     assert_int_equal(config_schedule(&(TrainOptions){.epochs = 3}), SCHEDULE_LINEAR);
@@ -222,7 +221,7 @@ static void test_schedule(void **state) {
                      SCHEDULE_CONSTANT);
 }
 
-/* A key that has another name now is still read, and written under that name. */
+/* The old name of a key is still read; the new name is written. */
 static void test_old_key(void **state) {
     (void)state;
     Config config;
@@ -239,7 +238,7 @@ static void test_old_key(void **state) {
     config_free(&config);
 }
 
-/* Each of the dropouts is one. */
+/* Each dropout option is a probability. */
 static void test_dropout(void **state) {
     (void)state;
     const ModelOptions none = {0};
@@ -254,7 +253,7 @@ static void test_dropout(void **state) {
     }
 }
 
-/* A configuration without data lies over another one, which its comment names: "an overlay of
+/* A configuration without data is an overlay of another one, which its comment names: "an overlay of
  * multi30k.json". */
 static Status read_below(const OptionTable *tables, const char *path) {
     StrBuf text = {0}, base = {0};

@@ -76,7 +76,7 @@ static void test_tokens(void **state) {
         for (int b = 0; b < plan->count; b++) {
             int tokens = batch_tokens(plan, &corpus, b);
             assert_true(tokens <= 500);
-            under += tokens + 61 <= 500; /* another pair would have fitted, whichever */
+            under += tokens + 61 <= 500; /* any other pair would have fit */
         }
         assert_true(under <= 1); /* the last one */
         batch_plan_free(plan);
@@ -84,7 +84,7 @@ static void test_tokens(void **state) {
     }
 }
 
-/* Pairs longer than a batch get one of their own. */
+/* A pair longer than a batch is a batch of its own. */
 static void test_oversized(void **state) {
     (void)state;
     Corpus corpus = make_corpus(50, 30, 60, 3);
@@ -176,7 +176,7 @@ static int batch_of(const BatchPlan *plan, int pair) {
     return -1;
 }
 
-/* A sentence meets other sentences in each epoch, not the same ones in another order. */
+/* A sentence is in a batch with other sentences in each epoch. */
 static void test_company_changes(void **state) {
     (void)state;
     Corpus corpus = make_corpus(1000, 7, 7, 1);
@@ -185,7 +185,7 @@ static void test_company_changes(void **state) {
     int home = batch_of(first, 0), together = 0;
     for (int i = first->start[home]; i < first->start[home + 1]; i++)
         together += batch_of(second, first->pairs[i]) == batch_of(second, 0);
-    assert_in_range(together, 1, 14); /* itself, and 2.4 by chance */
+    assert_in_range(together, 1, 14); /* the sentence itself, and 2.4 others by chance */
     batch_plan_free(first);
     batch_plan_free(second);
     corpus_free(&corpus);

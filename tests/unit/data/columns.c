@@ -1,4 +1,4 @@
-/* columns.c - which columns of a table are read, and why. */
+/* columns.c - which columns of a table are read, and why. Cases: tests/cases/columns.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "data/columns.h"
-#include "unit/text_fixture.h"
+#include "unit/cases.h"
 
 #define WRITE(name, text) fixture_write(name, text, sizeof(text) - 1)
 
@@ -22,60 +22,30 @@ static void check_columns(const Columns *columns, const char *expected) {
 
 /* ---- headers ---- */
 
-static void any_two_languages(void **state) {
-    (void)state;
-    static const struct {
-        const char *line, *columns;
-    } HEADERS[] = {
-        {"German\tEN\tid", "de,en de>en"},
-        {"ID\ten\tfr", "-,en,fr en>fr"}, /* numbers of the pairs */
-        {"id\ten\tnote\tfr\tde", "-,en,-,fr en>fr"},
-        {"id\ten\tnumber", "id,en id>en"}, /* Indonesian */
-        {"en\tid\tde", "en,-,de en>de"},
-        {"en\tid\tWer ist da?\tde", "en,id en>id"},
-        {"\tNr.\tnote\ten\tde", "-,-,-,en,de en>de"}, /* empty names are names */
-        {"en\tnote\tid", "en,-,id en>id"},
-    };
-    static const char *const NONE[] = {"",
-                                       "en",
-                                       "en\t",
-                                       "en\ten",
-                                       "en\tEnglish",
-                                       "Go.\tVa !",
-                                       "He\tEl",
-                                       "en fr",
-                                       "Go on.\tno\tit",
-                                       "id\ttext\ten",
-                                       "no\tThat is a sentence that goes on and on and on\tit"};
+static void run_header(const CaseSection *section, StrView input, StrBuf *got) {
+    StrView target = case_option(section, "languages"), source = {0};
     Columns columns;
-    for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
-        assert_true(columns_from_header(sv(HEADERS[i].line), (StrView){0}, (StrView){0}, &columns));
-        check_columns(&columns, HEADERS[i].columns);
-        assert_int_equal(columns.reason, COLUMNS_HEADER);
+    bool named = target.length > 0 && sv_next(&target, ' ', &source);
+    bool found = named ? columns_from_header_of(input, source, target, &columns)
+                       : columns_from_header(input, source, target, &columns);
+    if (!found) {
+        strbuf_add(got, SV("none"));
+        return;
     }
-    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++)
-        assert_false(columns_from_header(sv(NONE[i]), (StrView){0}, (StrView){0}, &columns));
-    assert_false(columns_from_header((StrView){0}, (StrView){0}, (StrView){0}, &columns));
+    columns_format(&columns, got);
+    strbuf_format(got, " %.*s>%.*s", SV_ARG(columns.source_name), SV_ARG(columns.target_name));
+    if (!named) assert_int_equal(columns.reason, COLUMNS_HEADER);
+}
+
+static void test_cases(void **state) {
+    (void)state;
+    cases_run("tests/cases/columns.case", "languages", run_header);
 }
 
 static void these_languages(void **state) {
     (void)state;
-    static const struct {
-        const char *line, *columns;
-    } HEADERS[] = {
-        {"key\tFrench\tde\tsource\ten", "-,fr,-,-,en en>fr"},
-        {"id\ttarget\tsource", "-,fr,en en>fr"},
-        {"src\ttgt", "en,fr en>fr"},
-    };
-    static const char *const NONE[] = {"en\ttarget", "en\tEN\tEnglish", "Who is it?\tQui ?\ten\tfr",
-                                       "7\tno name\ten\tfr", ""};
     Columns columns;
-    for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
-        assert_true(columns_from_header_of(sv(HEADERS[i].line), SV("en"), SV("fr"), &columns));
-        check_columns(&columns, HEADERS[i].columns);
-    }
-    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++)
-        assert_false(columns_from_header_of(sv(NONE[i]), SV("en"), SV("fr"), &columns));
+    assert_false(columns_from_header((StrView){0}, (StrView){0}, (StrView){0}, &columns));
     assert_false(
         columns_from_header_of(SV("\tkey\ten"), SV(""), SV("en"), &columns)); /* an unknown language */
     /* Other languages are taken as they come, and regions do not turn the direction round. */
@@ -180,7 +150,7 @@ static void first_lines(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_two_languages),
+        cmocka_unit_test(test_cases),
         cmocka_unit_test(these_languages),
         cmocka_unit_test(choices),
         cmocka_unit_test(other_languages_in_the_header),

@@ -107,7 +107,7 @@ static void test_nothing_left(void **state) {
                      STATUS_DATA);
     assert_string_equal(status_message(), "none of 1 sentence pairs is left after filtering");
     assert_int_equal(corpus.count, 0);
-    corpus_free(&corpus); /* allowed after failure */
+    corpus_free(&corpus); /* valid after a failure */
     tokenizer_free(source);
     tokenizer_free(target);
 }
@@ -256,7 +256,7 @@ static void test_joint_merges(void **state) {
     strbuf_free(&codes);
 }
 
-/* Which pieces a pair has, as a text. */
+/* The pieces of a pair as a text. */
 static void show_pair(const Corpus *corpus, int pair, const Tokenizer *source, const Tokenizer *target,
                       StrBuf *out) {
     int ids[2][100];
@@ -291,7 +291,7 @@ static void test_retokenize(void **state) {
     for (int epoch = 0; epoch < 20; epoch++) {
         corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch, workers);
         show_pair(&corpus, 2, source, target, &again);
-        for (int i = 0; i < 3; i++) { /* the text stays */
+        for (int i = 0; i < 3; i++) { /* the text does not change */
             int ids[100];
             Tokens tokens = corpus_target(&corpus, i, ids);
             strbuf_clear(&line);
@@ -304,8 +304,7 @@ static void test_retokenize(void **state) {
         int ids[2][100];
         Tokens a = corpus_source(&corpus, 1, ids[0]), b = corpus_source(&corpus, 2, ids[1]);
         other_pairs += a.length != b.length || memcmp(a.ids, b.ids, (size_t)a.length * sizeof *a.ids) != 0;
-        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch,
-                          workers); /* from whatever was before */
+        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch, workers); /* from any previous state */
         show_pair(&corpus, 2, source, target, &now);
         assert_string_equal(strbuf_text(&now), strbuf_text(&again));
     }
@@ -372,7 +371,7 @@ static void test_parts(void **state) {
     assert_int_equal(corpus_split(&options, false), PAIRS_ALL);
 }
 
-/* Few pairs that are more text than is worked on at a time. */
+/* Few pairs with more text than one block. */
 static void test_long_pairs(void **state) {
     (void)state;
     enum { PAIRS = 4, BYTES = 600000 };

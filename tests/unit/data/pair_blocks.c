@@ -1,5 +1,5 @@
-/* pair_blocks.c - more than one round of blocks: the same for any number of threads, in the order of
- * the text, and in little memory. */
+/* pair_blocks.c - several rounds of blocks: the same result for any number of threads, in the order of the
+ * text, with bounded memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -166,7 +166,7 @@ static void test_order(void **state) {
     workers_free(workers);
 }
 
-/* Limits inside of a block, at its end and after it. */
+/* Limits inside a block, at its end and after it. */
 static void test_limits(void **state) {
     (void)state;
     DataOptions data = data_options();
@@ -182,7 +182,7 @@ static void test_limits(void **state) {
     }
 }
 
-/* The first file that cannot be read ends it, wherever it is. */
+/* The first unreadable file ends the reading. */
 static void test_failure(void **state) {
     (void)state;
     DataOptions data = data_options();
@@ -199,7 +199,7 @@ static void test_failure(void **state) {
     workers_free(workers);
 }
 
-/* More tokens than 16 bits tell apart. */
+/* More tokens than 16 bits can represent. */
 static void test_wide_ids(void **state) {
     (void)state;
     enum { COUNT = 70000 };
@@ -240,7 +240,7 @@ static void test_wide_ids(void **state) {
     strcpy(path, usual);
 }
 
-/* What a process needs at most, in bytes, to learn and read what is in `path`. */
+/* Peak memory in bytes of a process that learns from and reads `path`. */
 static double peak_memory(void) {
     pid_t child = fork();
     assert_true(child >= 0);
@@ -256,8 +256,8 @@ static double peak_memory(void) {
     return 1024.0 * (double)usage.ru_maxrss;
 }
 
-/* More text takes memory in proportion, and no more than what its ids, one copy of it that is read and what
- * threads have at once come to. */
+/* Memory is proportional to the text, and at most the ids, one copy of the text and the blocks of the
+ * threads. */
 static void test_memory(void **state) {
     (void)state;
 #ifdef SANITIZED

@@ -1,4 +1,4 @@
-/* pair_stats.c - what is said of single pairs, at the borders of each rule. */
+/* pair_stats.c - findings about single pairs, at the limits of each rule. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static PairStats stats_of(const char *text) {
     return stats;
 }
 
-/* UTF-8 taken for Windows-1252: the source, as it would be seen. */
+/* UTF-8 decoded as Windows-1252. */
 static void test_mojibake(void **state) {
     (void)state;
     static const struct {

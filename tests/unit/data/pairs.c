@@ -38,7 +38,7 @@ static Status read_all(PairReader *reader, StrBuf *out) {
     }
 }
 
-/* What a reader gives and reports; folder names are left out of the report. */
+/* The pairs and the report of a reader; the report has no folder names. */
 static void check_reader(PairReader *reader, const char *pairs, const char *report) {
     StrBuf out = {0}, got = {0}, shown = {0};
     if (read_all(reader, &out) != STATUS_OK) fail_msg("%s", status_message());
@@ -73,7 +73,7 @@ static void test_plain(void **state) {
     CHECK_TSV("go .\tva !\nhi .\tsalut !\n", "go .=va !;hi .=salut !;", "");
     CHECK_TSV("go .\tva !\nno line end\tpas de fin", "go .=va !;no line end=pas de fin;", "");
     CHECK_TSV("a\tb\tCC-BY 2.0\tmore\n", "a=b;", ""); /* further columns are ignored */
-    CHECK_TSV(" a \t b \n", " a = b ;", "");          /* what the tokenizer drops is not changed here */
+    CHECK_TSV(" a \t b \n", " a = b ;", "");          /* the reader keeps spaces that the tokenizer drops */
     /* Only '\n' ends a line. */
     CHECK_TSV("a\xE2\x80\xA8"
               "b\tc\xC2\x85"
@@ -82,7 +82,7 @@ static void test_plain(void **state) {
               "b=c\xC2\x85"
               "d\x0B\x0C;",
               "");
-    /* No-break spaces are kept. */
+    /* No-break spaces stay. */
     CHECK_TSV("ok\xC2\xA0!\tva\xE2\x80\xAF!\n", "ok\xC2\xA0!=va\xE2\x80\xAF!;", "");
 }
 
@@ -145,7 +145,7 @@ static void test_columns(void **state) {
     }
 }
 
-/* A first line that names the two languages is no pair; elsewhere, or of other languages, it is. */
+/* A first line that names the two languages is not a pair. Later lines, and names of other languages, are. */
 static void test_header(void **state) {
     (void)state;
     CHECK_TSV("en\tfr\na\tb\n", "a=b;", "left out 1 header line (a.tsv: line 1)\n");
@@ -159,13 +159,13 @@ static void test_header(void **state) {
     CHECK_TSV("en\trouge\na\tb\n", "en=rouge;a=b;", "");
     CHECK_TSV("fr\trouge\na\tb\n", "fr=rouge;a=b;", "");
     CHECK_TSV("rouge\ten\na\tb\n", "rouge=en;a=b;", "");
-    CHECK_TSV("7\tseven\na\tb\n", "7=seven;a=b;", ""); /* no column but those that are read */
+    CHECK_TSV("7\tseven\na\tb\n", "7=seven;a=b;", ""); /* a first line without other columns */
     CHECK_TSV("\tb\tmore\na\tb\n", "a=b;", "dropped 1 pair with an empty side (a.tsv: line 1)\n");
 }
 
 static void check_fails_reading(const char *entry, Status expected, const char *message, const char *hint);
 
-/* The first line shows that other columns are meant than those that are read. */
+/* The first line names other columns than the ones that are read. */
 static void test_other_columns(void **state) {
     (void)state;
     check_fails_reading(WRITE("c.tsv", "fr\ten\nb\ta\n"), STATUS_DATA,
@@ -182,11 +182,11 @@ static void test_other_columns(void **state) {
                         "data.columns=-,en,-,fr");
 }
 
-/* Every pair is in one of the two parts, all pairs with the same source in the same one. */
+/* Every pair is in one of the two parts; pairs with the same source are in the same part. */
 static void test_held_out(void **state) {
     (void)state;
     StrBuf text = {0};
-    for (int i = 0; i < 400; i++) /* a space at the end makes no other source of it */
+    for (int i = 0; i < 400; i++) /* a space at the end is not another source */
         strbuf_format(&text, "source %d%s\ttarget %d\n", i % 200, i < 200 ? "" : " ", i);
     DataOptions options = english_french();
     options.held_out = 0.25;
@@ -239,7 +239,7 @@ static void test_held_out(void **state) {
     assert_non_null(strstr(status_message(), "every sentence pair"));
     assert_null(strstr(status_hint_text(), "Macs"));
     pair_reader_close(reader);
-    reader = open_pairs(&options, WRITE("mac.tsv", "a\tb\rc\td\r"), NULL); /* one line of many */
+    reader = open_pairs(&options, WRITE("mac.tsv", "a\tb\rc\td\r"), NULL); /* the file is one line */
     pair_reader_set_range(reader, PAIRS_NOT_HELD_OUT, 0);
     assert_int_equal(read_all(reader, &out), STATUS_DATA);
     assert_non_null(strstr(status_hint_text(), "old Macs ended lines with carriage returns"));
@@ -371,14 +371,14 @@ static void test_two_files(void **state) {
     reader = open_pairs(&options, fixture_path("t.{}"), NULL);
     check_reader(reader, "un=one\tmore;", "");
     pair_reader_close(reader);
-    options.columns = "a,b"; /* are those of TSV files */
+    options.columns = "a,b"; /* columns are for TSV files only */
     write_two("en\n", "fr\n");
     reader = open_pairs(&options, fixture_path("t.{}"), NULL);
     check_reader(reader, "fr=en;", "");
     pair_reader_close(reader);
 }
 
-/* More than a tenth of all pairs, and not a few, are of another encoding: refused, or reported. */
+/* More than a tenth of the pairs have another encoding: the files are refused, or the pairs reported. */
 static void test_other_encoding(void **state) {
     (void)state;
     static const struct {
@@ -407,7 +407,7 @@ static void test_other_encoding(void **state) {
         }
 }
 
-/* A TAB in a text would begin another column; what stands before in the buffer is left as it is. */
+/* A TAB in a text would start another column; earlier text in the buffer does not change. */
 static void test_join(void **state) {
     (void)state;
     StrBuf line = {0};
@@ -434,7 +434,7 @@ static void test_share(void **state) {
         assert_true(pair_reader_share(reader) == 1);
         pair_reader_rewind(reader);
     }
-    for (int limit = 2; limit <= 3; limit++) { /* whichever comes first, the limit or the end */
+    for (int limit = 2; limit <= 3; limit++) { /* the limit or the end of the file comes first */
         pair_reader_rewind(reader);
         pair_reader_set_range(reader, PAIRS_ALL, limit);
         assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
@@ -446,7 +446,7 @@ static void test_share(void **state) {
     pair_reader_close(reader);
 }
 
-/* Issues of a file as a whole are reported for a file that is read in part, too. */
+/* Issues of a whole file are also reported if only a part of it is read. */
 static void test_limit_report(void **state) {
     (void)state;
     DataOptions options = english_french();
@@ -461,7 +461,7 @@ static void test_limit_report(void **state) {
     pair_reader_close(reader);
 }
 
-/* A pattern has a file for each side. */
+/* A pattern stands for one file per side. */
 static void test_pattern_of_one_name(void **state) {
     (void)state;
     DataOptions options = {.source = "en", .target = "en"};
@@ -517,7 +517,7 @@ static void test_several_entries(void **state) {
                  "dropped 2 pairs with an empty side (b.tsv: line 2; t.{}: line 2)\n"
                  "removed the carriage return from 1 line (t.{})\n"); /* not from b.tsv */
     pair_reader_close(reader);
-    options.columns = "id,en,fr"; /* though the last of the files has none */
+    options.columns = "id,en,fr"; /* the last file does not have these columns */
     strcpy(tsv, WRITE("b.tsv", "1\ta\tb\n"));
     reader = open_pairs(&options, tsv, fixture_path("t.{}"));
     check_reader(reader, "a=b;one=un;",
@@ -526,7 +526,7 @@ static void test_several_entries(void **state) {
     pair_reader_close(reader);
 }
 
-/* ---- what ends the run ---- */
+/* ---- errors that end the run ---- */
 
 static void check_fails_reading(const char *entry, Status expected, const char *message, const char *hint) {
     DataOptions options = english_french();
@@ -556,7 +556,7 @@ static void test_line_counts_differ(void **state) {
     check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 1 line but '", hint);
     write_two("1\n\n", "1\n"); /* a blank line counts */
     check_fails_reading(fixture_path("t.{}"), STATUS_DATA, "t.en' has 2 lines but '", hint);
-    /* The longer one cannot be read to its end. */
+    /* The longer file cannot be read to its end. */
     static char much[1 << 20], packed[1 << 16];
     for (size_t i = 0; i < sizeof much; i++) much[i] = (char)(i % 8 == 7 ? '\n' : 'a' + i * i % 23 * i % 26);
     gzFile file = gzopen(fixture_path("t.en"), "wb");
@@ -573,7 +573,7 @@ static void test_nothing_usable(void **state) {
     (void)state;
     check_fails_reading(WRITE("e.tsv", ""), STATUS_DATA, "no usable sentence pair in '",
                         "found 1 empty file (");
-    assert_string_equal(strstr(status_hint_text(), "e.tsv"), "e.tsv)"); /* and no more than that */
+    assert_string_equal(strstr(status_hint_text(), "e.tsv"), "e.tsv)"); /* the hint ends there */
     check_fails_reading(WRITE("e.tsv", "\n\n"), STATUS_DATA, "no usable sentence pair in '",
                         "dropped 2 pairs with an empty side (");
     check_fails_reading(WRITE("e.tsv", "a b\nc d\n"), STATUS_DATA, "no usable",
@@ -601,7 +601,7 @@ static void test_nothing_usable(void **state) {
     assert_non_null(strstr(status_message(), "e.tsv', where columns 2 and 4 should be en and fr"));
     pair_reader_close(reader);
     strbuf_clear(&out);
-    reader = open_pairs(&options, WRITE("e.tsv", "c\td\n2\te\t\tf\n"), wide); /* some are */
+    reader = open_pairs(&options, WRITE("e.tsv", "c\td\n2\te\t\tf\n"), wide); /* some pairs are */
     assert_int_equal(read_all(reader, &out), STATUS_OK);
     assert_string_equal(strbuf_text(&out), "e=f;a=b;");
     pair_reader_close(reader);

@@ -17,7 +17,7 @@ static uint16_t source_ids[PAIRS * LONGEST], target_ids[PAIRS * LONGEST];
 static const Corpus CORPUS = {
     .count = PAIRS, .source = {source_start, source_ids, false}, .target = {target_start, target_ids, false}};
 
-/* Word s of the source is word s of the target, and now and then another word is put in. */
+/* Source word s translates to target word s; sometimes another word is inserted. */
 static void make_corpus(void) {
     Rng rng = rng_new(3);
     for (int i = 0; i < PAIRS; i++) {
@@ -81,7 +81,7 @@ static void test_is_model1(void **state) {
     }
     int counts[TARGETS] = {0};
     for (size_t t = 0; t < target_start[PAIRS]; t++) counts[target_ids[t]]++;
-    assert_int_equal(shortlist->start[1], TARGETS - VOCAB_SPECIALS - 2); /* two never occur */
+    assert_int_equal(shortlist->start[1], TARGETS - VOCAB_SPECIALS - 2); /* two tokens never occur */
     for (size_t i = 1; i < shortlist->start[1]; i++)
         assert_true(counts[shortlist->ids[i - 1]] >= counts[shortlist->ids[i]]);
     shortlist_free(shortlist);
@@ -105,22 +105,22 @@ static void test_round_trip(void **state) {
 static void test_marks(void **state) {
     (void)state;
     Shortlist *shortlist;
-    bool wanted[9];
+    bool marked[9];
     assert_int_equal(shortlist_read(&shortlist, SV("4 5 6;;;;;7 8;8 4;"), 6, 9), STATUS_OK);
     const int ids[] = {5, 4}, none[] = {0};
     for (int best = 0; best < 4; best++) {
-        memset(wanted, 0, sizeof wanted);
-        shortlist_mark(shortlist, best, (Tokens){ids, 2}, wanted);
-        assert_false(wanted[0] || wanted[1] || wanted[2] || wanted[3]);
-        assert_int_equal(wanted[4], best > 0);
-        assert_int_equal(wanted[5], best > 1);
-        assert_int_equal(wanted[6], best > 2);
-        assert_int_equal(wanted[7], best > 0);
-        assert_int_equal(wanted[8], best > 0);
+        memset(marked, 0, sizeof marked);
+        shortlist_mark(shortlist, best, (Tokens){ids, 2}, marked);
+        assert_false(marked[0] || marked[1] || marked[2] || marked[3]);
+        assert_int_equal(marked[4], best > 0);
+        assert_int_equal(marked[5], best > 1);
+        assert_int_equal(marked[6], best > 2);
+        assert_int_equal(marked[7], best > 0);
+        assert_int_equal(marked[8], best > 0);
     }
-    memset(wanted, 0, sizeof wanted);
-    shortlist_mark(shortlist, 1, (Tokens){none, 0}, wanted);
-    assert_true(wanted[4] && !wanted[7] && !wanted[8]);
+    memset(marked, 0, sizeof marked);
+    shortlist_mark(shortlist, 1, (Tokens){none, 0}, marked);
+    assert_true(marked[4] && !marked[7] && !marked[8]);
     shortlist_free(shortlist);
 }
 
@@ -157,7 +157,7 @@ static void test_refusals(void **state) {
     strbuf_free(&text);
 }
 
-/* A sentence that is empty on one side, as filters never let through, and a corpus without pairs. */
+/* A pair with an empty side, which filters would drop, and a corpus without pairs. */
 static void test_nothing(void **state) {
     (void)state;
     size_t start[] = {0, 0};

@@ -1,5 +1,4 @@
-/* comm.c - shares of ranks, and one rank alone: what it gives itself arrives, and what it meets
- * stays. */
+/* comm.c - parts of ranks, and communication of a single rank with itself. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -35,7 +35,7 @@ static void sum_halves(int first, int count, real *out) {
 
 typedef struct {
     SumTree *tree;
-    const int *order; /* of the leaves; NULL: as they are numbered */
+    const int *order; /* of the leaves; NULL: ascending */
 } Run;
 
 static void complete(void *context, int task, int thread) {
@@ -130,7 +130,7 @@ static void test_parts_of_the_sum(void **state) {
     mem_free(expected);
 }
 
-/* Who is not there knows which nodes a rank's leaves become. */
+/* Every rank can compute the nodes of another rank's leaves. */
 static void test_nodes_of_shares(void **state) {
     (void)state;
     for (int leaves = 1; leaves <= 64; leaves++)

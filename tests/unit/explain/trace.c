@@ -1,5 +1,5 @@
-/* trace.c - what a trace holds is what the search computed, in every model: the same weights and
- * probabilities, and contexts that follow from them. */
+/* trace.c - a trace has the values of the search, in every model: the same weights and probabilities, and the
+ * contexts that follow from them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static void assert_near(double a, double b, double error) {
     if (!(fabs(a - b) <= error)) fail_msg("%.9g is not %.9g", a, b);
 }
 
-/* The mean over heads and layers is what the search keeps. */
+/* The search stores the mean over heads and layers. */
 static void check_weights(const Trace *trace, const Hypothesis *found) {
     int layers = 0, S = trace->source_length, T = trace->target_length;
     double *mean = mem_alloc((size_t)T * (size_t)S, sizeof *mean);
@@ -75,7 +75,7 @@ static void check_tokens(const Trace *trace, const Hypothesis *found) {
         double before = INFINITY;
         for (int i = 0; i < TOP; before = best[i++].logit) assert_true(best[i].logit <= before);
         assert_true(trace->scores[t].logit <= best[0].logit);
-        /* In bits, and no fewer than if all others were as likely as the best. */
+        /* In bits; bounded by the probability of the best token. */
         assert_true(trace->entropy[t] >= -best[0].log_p / log(2) - 1e-6);
         assert_true(trace->entropy[t] < 32);
     }
@@ -114,8 +114,8 @@ static void test_every_model(void **state) {
     }
 }
 
-/* Of a bidirectional encoder, annotations are both directions' states side by side; of a decoder, the state
- * before the first token is there too. */
+/* Annotations of a bidirectional encoder concatenate the states of both directions. The states of a decoder
+ * include the initial state. */
 static void test_states(void **state) {
     (void)state;
     Seq2Seq *model = variant_new(&MODEL_VARIANTS[0], NULL, 4);
@@ -137,7 +137,7 @@ static void test_states(void **state) {
     seq2seq_free(model);
 }
 
-/* The score of the hypothesis that ends at a node, and how many tokens it has. */
+/* The score and the number of tokens of the hypothesis that ends at a node. */
 static double path_score(const Backpointers *tree, int node, int *steps) {
     double score = 0;
     for (*steps = 0; node >= 0; node = tree->nodes[node].parent, ++*steps)
@@ -145,8 +145,8 @@ static double path_score(const Backpointers *tree, int node, int *steps) {
     return score;
 }
 
-/* At each step the candidates that the beam had no room for are few, lead nowhere, and are no better than the
- * worst that it kept. */
+/* At each step the candidates outside the beam are few, have no successors, and are no better than the worst
+ * hypothesis of the beam. */
 static void check_dropped(const Backpointers *tree, int beam) {
     enum { STEPS = 64 };
     double worst[STEPS];
@@ -168,7 +168,7 @@ static void check_dropped(const Backpointers *tree, int beam) {
     assert_true(beam == 1 || all > SEARCH_PRUNED);
 }
 
-/* What the beam kept: the scores of the best path through the tree are those of the best hypothesis. */
+/* The scores of the best path through the tree are the scores of the best hypothesis. */
 static void test_tree(void **state) {
     (void)state;
     enum { WORDS = 40 };
@@ -196,7 +196,7 @@ static void test_tree(void **state) {
         }
         assert_near(nearest, 0, 1e-4);
         assert_true(tree.count >= best->steps && tree.count <= (beam + SEARCH_PRUNED) * best->steps * 3);
-        options.tree = NULL; /* to be looked at changes nothing */
+        options.tree = NULL; /* recording the tree changes no result */
         beam_search(scorer, &source, NULL, 1, &options, &alone);
         assert_int_equal(alone.items[0].length, best->length);
         assert_memory_equal(alone.items[0].ids, best->ids, (size_t)best->length * sizeof(int));
@@ -225,10 +225,10 @@ static size_t page_length(const Seq2Seq *model, const Translation *translation, 
     return length;
 }
 
-/* What else could have come goes on no longer than models may ask for, or than the search was told. */
+/* Alternative continuations respect the length limits of model files and of the search options. */
 static void test_long_continuations(void **state) {
     (void)state;
-    Seq2Seq *model = tiny_model_new(9, 3); /* it hardly ever ends */
+    Seq2Seq *model = tiny_model_new(9, 3); /* its translations are long */
     const Seq2Seq *models[] = {model};
     TranslatorOptions options = {.search = {.decode = seq2seq_config(model)->decode, .n_best = 1}};
     options.search.attention = true;

@@ -1,5 +1,5 @@
-/* file_errors.c - files at the edges: no descriptor left, standard streams by name, what cannot be
- * removed, compressed data that ends where a buffer does.
+/* file_errors.c - rare cases of files: no free descriptor, standard streams by name, files that cannot be
+ * removed, compressed data that ends at the end of a buffer.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static void assert_fails(Status status, const char *part) {
     if (!strstr(status_message(), part)) fail_msg("'%s' is not in '%s'", part, status_message());
 }
 
-/* The last byte of the content fills the buffer that it is unpacked into. */
+/* The content ends exactly at the end of a decompression buffer. */
 static void compressed_blocks_fit(void **state) {
     (void)state;
     static char text[4 * 65536];
@@ -50,7 +50,7 @@ static void folders_have_limits(void **state) {
     if (access("/proc/self", F_OK) == 0) assert_fails(file_make_dirs("/proc/inside", NULL), "No such file");
 }
 
-/* Files that look like what a killed program left: a link, and other names. */
+/* A link and other files with names like temporary files. */
 static void strangers_stay(void **state) {
     (void)state;
     static const char *const NAMES[] = {".m.2-0.kept", ".m.tmp", ".m.2.tmp", ".m.2-0.x.tmp",
@@ -109,7 +109,7 @@ static void standard_error_has_a_name(void **state) {
     strbuf_free(&content);
 }
 
-/* More than is held back: writing fails before the end. */
+/* More than the buffer: the write fails before the end. */
 static void a_full_device_is_noticed_early(void **state) {
     (void)state;
     static char much[1 << 20];
@@ -118,12 +118,12 @@ static void a_full_device_is_noticed_early(void **state) {
                  "cannot write '/dev/full': No space left");
 }
 
-/* In place of the C library's, so that it can be told that another thread is in the list of files. */
+/* Replaces the C library's function, to simulate that another thread holds the list of files. */
 static bool list_is_busy;
 int pthread_mutex_trylock(pthread_mutex_t *mutex) { return list_is_busy ? EBUSY : pthread_mutex_lock(mutex); }
 
-/* Called where memory ran out, on any thread: it must not wait for another one, and meets files without a
- * temporary one. */
+/* Called on any thread if memory runs out: it must not wait for another thread, and the list has files
+ * without a temporary file. */
 static void discarding_all_never_waits(void **state) {
     (void)state;
     OutFile *file, *without;
@@ -140,7 +140,7 @@ static void discarding_all_never_waits(void **state) {
     file_discard(without);
 }
 
-/* In place of the C library's: what another writer of the same file does meanwhile. */
+/* Replaces the C library's function, to simulate another writer of the same file. */
 static const char *other_writes;
 static ino_t taken;
 
@@ -163,8 +163,8 @@ int flock(int fd, int operation) {
     return -1;
 }
 
-/* Whoever begins to write a file removes what looks stale beside it: not what another one is about to rename,
- * and what it has locked before that one could is left to it. */
+/* A writer removes stale temporary files of the same file. It must not remove a file that another writer is
+ * about to rename, or that another writer has just created and not locked yet. */
 static void writers_do_not_meet(void **state) {
     (void)state;
     const char *path = fixture_path("shared");

@@ -58,7 +58,7 @@ static void put_plain(const char *path, const void *data, size_t bytes) {
     assert_int_equal(fclose(file), 0);
 }
 
-/* `mode` "wb" or "ab": another gzip member behind the first. */
+/* `mode` "wb", or "ab" to append another gzip member. */
 static void put_gzip(const char *path, const char *mode, const void *data, size_t bytes) {
     gzFile file = gzopen(path, mode);
     assert_non_null(file);
@@ -291,7 +291,7 @@ static void lines_may_be_long(void **state) {
     strbuf_free(&text);
 }
 
-/* Of a line, and of all lines where a caller keeps them. */
+/* Limits on a line, and on all lines of a text in memory. */
 static void lines_have_limits(void **state) {
     (void)state;
     StrBuf text = {0};
@@ -330,7 +330,8 @@ static void lines_have_limits(void **state) {
     strbuf_free(&text);
 }
 
-/* Marked or not, lower or upper byte first; Chinese has no byte that is 0 but in its line ends. */
+/* With and without a byte-order mark, little and big endian. In Chinese only the line ends have zero
+ * bytes. */
 static void lines_are_not_of_utf16(void **state) {
     (void)state;
     static const struct {
@@ -363,7 +364,7 @@ static void lines_are_not_of_utf16(void **state) {
     }
 }
 
-/* What would end a C string early, or is not UTF-8, is refused with its line, whole or line by line. */
+/* NUL bytes and invalid UTF-8 are refused with the line number, in whole files and line by line. */
 static void texts_are_utf8_without_nul(void **state) {
     (void)state;
     static const struct {
@@ -408,7 +409,7 @@ static void texts_are_utf8_without_nul(void **state) {
     }
 }
 
-/* A pipe of which the reader sees one end as standard input. */
+/* A pipe as standard input. */
 static void lines_come_from_slow_pipes(void **state) {
     (void)state;
     int ends[2], kept = dup(STDIN_FILENO);
@@ -471,7 +472,7 @@ static void lines_come_from_slow_gzip(void **state) {
     close(kept);
 }
 
-/* What arrived is unpacked to the last byte and fills the buffer; its checksum is still to come. */
+/* The data fill the buffer to its last byte; the checksum has not arrived yet. */
 static void lines_end_before_their_checksum(void **state) {
     (void)state;
     enum { LINES = 65536 / 8, CHECKSUM = 8 };
@@ -641,7 +642,7 @@ static void refuses_impossible_targets(void **state) {
     assert_int_equal(entries_in_folder(), before);
 }
 
-/* The temporary file's name would be longer still. */
+/* The name of the temporary file would be even longer. */
 static void names_may_be_as_long_as_the_system_allows(void **state) {
     (void)state;
     enum { LONGEST = 255 };
@@ -731,7 +732,7 @@ static void removes_what_dead_programs_left(void **state) {
     assert_int_equal(flock(alive, LOCK_EX), 0);
     OutFile *first, *second;
     assert_int_equal(file_create(&first, in_folder("m.safetensors")), STATUS_OK);
-    assert_int_equal(file_create(&second, in_folder("m.safetensors")), STATUS_OK); /* keeps the first */
+    assert_int_equal(file_create(&second, in_folder("m.safetensors")), STATUS_OK); /* the first one stays */
     assert_int_equal(file_write(first, "1", 1), STATUS_OK);
     assert_int_equal(file_write(second, "2", 1), STATUS_OK);
     assert_false(file_exists(in_folder(".m.safetensors.123-0.tmp")));

@@ -1,4 +1,4 @@
-/* json.c - what strict JSON accepts and refuses, and that numbers and strings survive writing. */
+/* json.c - accepted and refused JSON; numbers and strings are the same after writing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "base/mem_scope.h"
 #include "base/rng.h"
 
-/* A copy without NUL behind it, so that the sanitizer sees a step too far. */
+/* A copy without a final NUL, so that the sanitizer detects reads beyond the end. */
 static Status parse_copy(Json **root, StrView text, int mode) {
     char *copy = malloc(text.length ? text.length : 1);
     assert_non_null(copy);
@@ -346,7 +346,7 @@ static void lines_of_keys_are_found(void **state) {
     json_free(root);
 }
 
-/* Nothing takes time by the square of the size, and nesting costs no more than width. */
+/* No quadratic time, and deep nesting is as fast as width. */
 static void large_texts_take_linear_time(void **state) {
     (void)state;
     StrBuf list = {0}, object = {0};
@@ -367,7 +367,7 @@ static void large_texts_take_linear_time(void **state) {
     strbuf_free(&object);
 }
 
-/* Every single-byte change of a text, and every beginning of it: no crash, and what is accepted is a tree. */
+/* Every single-byte change and every prefix of a text: no crash, and accepted texts give a tree. */
 static void survives_every_small_change(void **state) {
     (void)state;
     StrView text = SV("{\"a\\u00e9\":[1,-2.5e-3,true,null],\"b\":{\"c\":\"\xC3\xA9\\n\"}} // c");
@@ -430,7 +430,7 @@ static void cjson_hooks_of_the_host_stay(void **state) {
     MemScope *scope = mem_scope_new(0);
     assert_true(mem_scope_run(scope, parse_and_leave, &parsed));
     assert_true(parsed);
-    assert_int_equal(host_blocks, 0); /* cJSON's tree is gone, json_free or not */
+    assert_int_equal(host_blocks, 0); /* cJSON's tree is freed already */
     host_calls = 0;
     cJSON *tree = cJSON_Parse(HOST_TEXT);
     assert_non_null(tree);

@@ -155,7 +155,7 @@ static Status parse(Fixture *f, const char *line) {
         mem_free(copy);
         return status;
     }
-    /* Keep the strings alive as argv would: leak-free copies live in a static ring. */
+    /* The strings must live as long as argv: a static ring owns the copies. */
     static char *kept[8];
     static int turn;
     turn = (turn + 1) % 8;
@@ -199,7 +199,7 @@ static void defaults_come_from_the_table(void **state) {
     assert_list(&f->model.files, ITEMS("a.tsv", "b.tsv"));
     assert_int_equal(f->model.formats.count, 0);
     assert_int_equal(f->decode.beam, 5);
-    assert_int_equal(f->decode.nbest, 0); /* outside its range on purpose */
+    assert_int_equal(f->decode.nbest, 0); /* a default outside its range is allowed */
     assert_int_equal(f->decode.alignment, 0);
     release(f);
 }
@@ -280,7 +280,7 @@ static void lists_collect(void **state) {
     assert_list(&f->model.files, ITEMS("z"));
     accept(f, "--set train.files=");
     assert_int_equal(f->model.files.count, 0);
-    accept(f, "--files=\\a\\b\\"); /* a backslash is one but before a comma */
+    accept(f, "--files=\\a\\b\\"); /* a backslash escapes only a comma */
     assert_list(&f->model.files, ITEMS("\\a\\b\\"));
     release(f);
     refuse("--files a,,b", "option '--files': an empty item in 'a,,b'", "");
@@ -580,7 +580,7 @@ static void help_shows_every_row(void **state) {
     release(f);
 }
 
-/* The common rows alone; a table without any, or of nothing else, has no short form. */
+/* The short help has the common rows; a table with none, or only common rows, has no short help. */
 static void short_help(void **state) {
     (void)state;
     static const Option ROWS[] = {{.key = "a.x",
@@ -642,7 +642,7 @@ static void help_uses_the_width_to_the_last_column(void **state) {
                         "      --y                     123456789 123456789 ééé456789 1234567890\n"
                         "                              1234567890\n");
     strbuf_clear(&text);
-    options_write_help(tables, 60, HELP_ALL, &text); /* too narrow for both beside each other */
+    options_write_help(tables, 60, HELP_ALL, &text); /* too narrow for two columns */
     assert_string_equal(strbuf_text(&text), "      --x\n"
                                             "        123456789 123456789 123456789 1234567890 a\n"
                                             "      --y\n"
@@ -736,7 +736,7 @@ static void unusual_rows_work_too(void **state) {
     strbuf_free(&text);
 }
 
-/* What was given stays; the rest becomes what another struct says, not the default. */
+/* Values that the user gave stay; the others come from another struct, not from the defaults. */
 static void others_are_laid_under(void **state) {
     (void)state;
     Fixture *f = fresh();
@@ -754,7 +754,7 @@ static void others_are_laid_under(void **state) {
     release(f);
 }
 
-/* By flag, --set or file: what was given is known, and nothing else. */
+/* option_is_given is true for options from flags, --set and files, and false for others. */
 static void what_was_given_is_known(void **state) {
     (void)state;
     Fixture *f = fresh();
@@ -775,7 +775,7 @@ static void what_was_given_is_known(void **state) {
     release(f);
 }
 
-/* What means something only beside others is refused without them, however it is written. */
+/* An option without effect is refused, in each way to write it. */
 static void others_are_needed(void **state) {
     (void)state;
     static const Option ROWS[] = {

@@ -12,7 +12,7 @@
 enum { SWEEP = 4096 };
 static real x[SWEEP], y[SWEEP];
 
-/* Sigmoid is seen through a gate that is all there is of its other half. */
+/* Tests the sigmoid through a gate whose other factor is known. */
 static void sigmoid(const Kernels *k, size_t n, const real *from, real *to) {
     static real halves[2 * SWEEP];
     for (size_t i = 0; i < n; i++) halves[i] = 1, halves[n + i] = from[i];
@@ -59,7 +59,7 @@ static void test_extremes(void **state) {
     }
 }
 
-/* exp is seen through softmax: the ratio of two weights. */
+/* Tests exp through softmax: the ratio of two weights. */
 static void test_exp(void **state) {
     (void)state;
     for (const Kernels *const *k = kern_tables(); *k; k++)
@@ -81,7 +81,7 @@ static void test_softmax_range(void **state) {
         assert_true(lse == 3e38f);
         real one[] = {-7};
         assert_true((*k)->softmax(1, one) == -7 && one[0] == 1);
-        for (size_t n = 2; n <= 70; n += 17) /* the largest number may stand anywhere */
+        for (size_t n = 2; n <= 70; n += 17) /* the largest number at any position */
             for (size_t at = 0; at < n; at++) {
                 real line[70] = {0};
                 line[at] = 1e30f;
@@ -95,7 +95,7 @@ static void test_softmax_range(void **state) {
     }
 }
 
-/* A NaN at each place of lines of each length must come out; infinite logits are an infinite or undefined
+/* A NaN at any position and any length must reach the result; infinite logits give an infinite or undefined
  * loss. */
 static void check_poison(const Kernels *k, size_t n, size_t at, real poison) {
     real line[70], other[70], out[70];
@@ -167,7 +167,7 @@ static void fill_masks(const Kernels *k, uint64_t key, double p) {
     for (uint32_t r = 0; r < MASK_ROWS; r++) k->dropout_mask(MASK, key, r * 2654435761u, p, masks[r]);
 }
 
-/* Share of places where both numbers are kept, for lines that lie `rows` and `columns` apart. */
+/* Fraction of positions with two kept numbers, for masks that are `rows` and `columns` apart. */
 static double kept_together(int rows, int columns) {
     long both = 0, count = 0;
     for (int r = 0; r + rows < MASK_ROWS; r++)
@@ -195,7 +195,7 @@ static void test_mask_statistics(void **state) {
     }
 }
 
-/* Rows and columns are alike: no unit is dropped much more often than others. */
+/* No row and no column is dropped much more often than others. */
 static void test_mask_marginals(void **state) {
     (void)state;
     kern_select();
@@ -228,7 +228,7 @@ static void test_mask_is_a_function(void **state) {
         assert_memory_not_equal(a, b, sizeof a);
         tables[0]->dropout_mask(MASK, key ^ 1, 5, 0.3, b);
         assert_memory_not_equal(a, b, sizeof a);
-        tables[0]->dropout_mask(MASK, key ^ 1ull << 40, 5, 0.3, b); /* both halves of the key count */
+        tables[0]->dropout_mask(MASK, key ^ 1ull << 40, 5, 0.3, b); /* the upper half of the key */
         assert_memory_not_equal(a, b, sizeof a);
     }
     tables[0]->dropout_mask(MASK, 1, 1, 0, a);

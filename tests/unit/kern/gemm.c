@@ -23,7 +23,7 @@ static void multiply(int M, int N, int K, const real *A, int lda, const real *B,
         }
 }
 
-/* What is kept in 8 bits is rounded before it is packed. */
+/* Weights in 8 bits are rounded before packing. */
 static void pack_int8(int K, int N, const Line *B, bool transposed, void *out) {
     Param p = {.rows = transposed ? N : K,
                .columns = transposed ? K : N,
@@ -51,17 +51,17 @@ static void *packed(WeightFormat format, int K, int N, const Line *B, bool trans
 
 static void *scratch(void) { return mem_aligned(kern->scratch ? kern->scratch : 1, 1); }
 
-/* Columns that a product handles at a time. */
+/* Columns of a panel. */
 static int panel(void) { return (int)(kern->weights[WEIGHT_FLOAT32].size(1, 1) / sizeof(real)); }
 
 static const char *const FORMAT_NAME[WEIGHT_FORMAT_COUNT] = {"float32", "bf16", "int8", "bf16x3"};
-/* How far a sum of K products of numbers up to 1 may be off: by its rounding, and by that of both factors. */
+/* Error bound of a sum of K products of numbers up to 1: rounding of the sum and of both factors. */
 static double tolerance_of(WeightFormat format, int K) {
     static const double FACTORS[WEIGHT_FORMAT_COUNT] = {0, 1.0 / 256, 1.0 / 127, 0};
     return (5e-6 + FACTORS[format] * 1.5) * sqrt(K) + 1e-6;
 }
 
-/* Rows that lie anywhere, here backwards, get what they get in a matrix, to the last bit. */
+/* Rows at arbitrary addresses, here in reverse order, give the same bits as in a matrix. */
 static void check_scattered(WeightFormat format, int M, int N, int K, const Line *A, int lda, const void *P,
                             const Line *C, const Line *before, int ldc) {
     Line D = line_copy(before);
@@ -78,7 +78,7 @@ static void check_scattered(WeightFormat format, int M, int N, int K, const Line
     line_free(&D);
 }
 
-/* Rows of A and C lie further apart than they are long; what lies between rows of C must not change. */
+/* The stride of A and C is larger than a row; the memory between rows of C must not change. */
 static void check_packed(WeightFormat format, int M, int N, int K, bool transposed) {
     int lda = K + 3, ldc = N + 2;
     Line A = line_new((size_t)M * (size_t)lda, 1, 1), B = line_new((size_t)K * (size_t)N, 2, 1);
@@ -126,8 +126,7 @@ static void test_packed_shapes(void **state) {
     kern_select();
 }
 
-/* A row's result has the same bits whatever stands beside it: what a translation does not depend on its batch
- * for. */
+/* The result of a row has the same bits for any other rows, so a translation does not depend on its batch. */
 static void check_rows(WeightFormat format) {
     enum { ROWS = 40, K = 530 };
     int N = 2 * panel() + 3;
@@ -198,7 +197,7 @@ static void test_int8_sums_are_exact(void **state) {
     kern_select();
 }
 
-/* Numbers far apart, a NaN and an infinity reach the result as they would with plain arithmetic. */
+/* Large and small numbers, NaN and infinity give the same results as plain arithmetic. */
 static void check_extremes(WeightFormat format, bool nan, bool infinity) {
     real A[4] = {(real)1e-20, (real)3e18, -1, 0}, B[4] = {(real)1e-12, (real)-2e18, (real)1e-30, 7}, C = 0;
     uint32_t bits = 0xFFFFFFFF; /* a NaN whose every bit is set */
@@ -234,13 +233,13 @@ static void check_outer(WeightFormat format, int M, int N, int R) {
     double *product = mem_alloc((size_t)M * (size_t)N, sizeof *product);
     double *want = mem_alloc((size_t)M * (size_t)ldc, sizeof *want);
     void *work = scratch();
-    for (int r = 0; r < R; r++) { /* the rows of one lie from the last to the first */
+    for (int r = 0; r < R; r++) { /* the rows of one matrix are in reverse order */
         a_rows[r] = A.at + (R - 1 - r) * lda, b_rows[r] = B.at + r * ldb;
         for (int m = 0; m < M; m++) a.at[m * R + r] = a_rows[r][2 + m];
         for (int n = 0; n < N; n++) b.at[r * N + n] = b_rows[r][1 + n];
     }
     multiply(M, N, R, a.at, R, b.at, false, product);
-    for (size_t i = 0; i < C.n; i++) { /* what lies between the lines stays as it is */
+    for (size_t i = 0; i < C.n; i++) { /* the memory between rows does not change */
         int m = (int)i / ldc, n = (int)i % ldc;
         want[i] = (double)C.at[i] + (n < N ? product[m * N + n] : 0);
     }

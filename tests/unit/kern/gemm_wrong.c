@@ -1,4 +1,4 @@
-/* gemm_wrong.c - a BLAS library that computes nonsense is found out: this one is ours. */
+/* gemm_wrong.c - a BLAS library with wrong results is detected; this file replaces it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 static enum { RIGHT, ONE_NUMBER, SIGN, UNDEFINED, NOTHING, IGNORES_TRANSPOSE } mistake;
 
-/* Takes the place of the library's. */
+/* Replaces the library's function. */
 void cblas_sgemm(const enum CBLAS_ORDER order, const enum CBLAS_TRANSPOSE ta, const enum CBLAS_TRANSPOSE tb,
                  const blasint M, const blasint N, const blasint K, const float alpha, const float *A,
                  const blasint lda, const float *B, const blasint ldb, const float beta, float *C,

@@ -1,4 +1,4 @@
-/* kern.c - every inner loop of every instruction set against plain loops, all kinds of tails. */
+/* kern.c - every inner loop of every instruction set against plain loops, for lengths with all tails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static void test_linear(void **state) {
 static void scale(const Kernels *k, size_t n) {
     Line x = line_new(n, 1, 2), y = line_new(n, 2, 2);
     for (size_t i = 0; i < n; i++) want[i] = -0.75 * (double)x.at[i];
-    y.at[n / 2] = (real)NAN; /* what was there does not matter */
+    y.at[n / 2] = (real)NAN; /* the old value has no effect */
     k->scale(n, (real)-0.75, x.at, y.at);
     line_check("scale", &y, want, 1e-7);
     line_free(&x), line_free(&y);
@@ -367,7 +367,7 @@ static void test_adam(void **state) {
     kern_each(adam);
 }
 
-/* ATTN_MT_SIMD asks for less; another name is an error. */
+/* ATTN_MT_SIMD selects a smaller instruction set; an unknown name is an error. */
 static void test_select(void **state) {
     (void)state;
     const Kernels *const *tables = kern_tables();

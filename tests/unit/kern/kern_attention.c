@@ -58,7 +58,7 @@ static void test_softmax_backward(void **state) {
     kern_each(softmax_backward);
 }
 
-/* ---- queries that share keys: what is between the vectors is not a number, and stays what it is ---- */
+/* ---- queries that share keys: the memory between vectors is NaN and must not change ---- */
 
 enum { GAP = 3, QUERIES = 5 };
 static const int COUNTS[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, MOST};
@@ -90,14 +90,14 @@ static Attended attended_new(const Kernels *k, size_t n, int S) {
 }
 static void attended_free(Attended *a) { line_free(&a->rows), line_free(&a->keys), line_free(&a->scores); }
 
-/* The same numbers, within `error`, where there are numbers; no others elsewhere. */
-static void check_rows(const Attended *a, const Line *got, const double *wanted, double error) {
+/* Compares the numbers within `error`; NaN must be in the same positions. */
+static void check_rows(const Attended *a, const Line *got, const double *expected, double error) {
     for (size_t at = 0; at < got->n; at++) {
         size_t row = at / (a->n + GAP), i = at % (a->n + GAP);
         if (i >= a->n)
             assert_true(isnan(got->at[at]));
         else
-            assert_true(fabs((double)got->at[at] - wanted[row * a->n + i]) <= error);
+            assert_true(fabs((double)got->at[at] - expected[row * a->n + i]) <= error);
     }
 }
 

@@ -14,7 +14,7 @@ static void block_maxima(const Kernels *k, size_t n) {
     Line x = line_new(n, 1, 3);
     size_t blocks = (n + KERN_MAXIMA_BLOCK - 1) / KERN_MAXIMA_BLOCK;
     Line maxima = line_new(blocks, 2, 1);
-    if (n > 3) x.at[n / 3] = (real)NAN; /* counts as nothing */
+    if (n > 3) x.at[n / 3] = (real)NAN; /* ignored */
     if (n > 70)
         for (size_t i = 0; i < KERN_MAXIMA_BLOCK; i++)
             x.at[i] = (real)NAN; /* nothing in the first block is a number */
@@ -34,7 +34,7 @@ static void test_block_maxima(void **state) {
     kern_each(block_maxima);
 }
 
-/* The greatest number may stand in any lane of any vector. */
+/* The largest number in any lane of any vector. */
 static void every_place(const Kernels *k, size_t n) {
     enum { BLOCKS = KERN_LONGEST / KERN_MAXIMA_BLOCK + 1 };
     real maxima[BLOCKS];
@@ -54,7 +54,7 @@ static void test_every_place(void **state) {
     kern_each(every_place);
 }
 
-/* The same bits as the softmax, which changes its numbers. */
+/* The same bits as the softmax, which works in place. */
 static void log_sum_exp(const Kernels *k, size_t n) {
     Line x = line_new(n, 3, 9);
     Line copy = line_copy(&x);
@@ -73,7 +73,7 @@ static void test_log_sum_exp(void **state) {
     kern_each(log_sum_exp);
 }
 
-/* ---- rows that lie anywhere ---- */
+/* ---- rows at arbitrary addresses ---- */
 
 enum { MOST = 40, OFFSET = 3 };
 

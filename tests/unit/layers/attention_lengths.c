@@ -1,5 +1,5 @@
 /* attention_lengths.c - attention with every score under one length per sentence and one length per
- * query, 0 among them: what lies beyond a length has no weight, no influence and no gradient.
+ * query, including 0: keys beyond a length have no weight, no effect and no gradient.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +72,7 @@ static void check_weights(const Bench *b, const int *length) {
     assert_int_equal(b->weights->columns, total);
 }
 
-/* These weigh keys the same whatever the query is. */
+/* These scores do not depend on the query. */
 static bool asks_nothing(const AttentionScore *score) {
     return strcmp(score->name, "sum") == 0 || strcmp(score->name, "none") == 0;
 }
@@ -84,7 +84,7 @@ static void check_gradients(const Bench *b, const ParamSet *params, const Attent
     for (size_t i = 0; i < tensor_size(b->context); i++)
         tensor_gradient(b->context)[i] = (real)(rng_uniform(&rng) + 0.5);
     tape_backward(b->tape);
-    for (int r = 0; r < ROWS; r++) { /* one key has the weight 1 whatever the query is */
+    for (int r = 0; r < ROWS; r++) { /* a single key has the weight 1 for any query */
         bool zero = all_zero(tensor_gradient(b->query) + r * QUERY, QUERY);
         if (length[r] == 0) assert_true(zero);
         if (length[r] > 1 && !asks_nothing(attention->score)) assert_false(zero);

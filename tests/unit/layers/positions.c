@@ -13,8 +13,8 @@
 enum { LENGTH = 60, MOST_SIZE = 40, GUARD = 8 };
 
 /* The largest distance between the rotation of P[i] and P[i + delta], over all positions and pairs of
- * columns. (s, c) turns into (cos s + sin c, -sin s + cos c); `twist` is added to the angle, `flip` makes it
- * turn back. */
+ * columns. (s, c) becomes (cos s + sin c, -sin s + cos c); `twist` is added to the angle, `flip` reverses the
+ * rotation. */
 static double rotation_error(int size, int delta, double twist, bool flip) {
     static real p[LENGTH * MOST_SIZE];
     double worst = 0;
@@ -32,7 +32,7 @@ static double rotation_error(int size, int delta, double twist, bool flip) {
     return worst;
 }
 
-/* Moving on by delta is one linear map of each pair of columns, the same at every position. */
+/* A shift by delta is one linear map of each pair of columns, the same at every position. */
 static void test_positions_rotate(void **state) {
     (void)state;
     static const int deltas[] = {0, 1, 2, 3, 5, 10, 31, 59}, sizes[] = {2, 6, 32, MOST_SIZE};
@@ -70,7 +70,7 @@ static void test_positions_values(void **state) {
     }
 }
 
-/* Any range of positions has the rows it has in the whole, and nothing else is written. */
+/* A range of positions gives the same rows as the whole, and no other row is written. */
 static void test_positions_ranges(void **state) {
     (void)state;
     static const int sizes[] = {1, 5, 8};

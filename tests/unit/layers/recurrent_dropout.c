@@ -12,8 +12,8 @@ enum { INPUTS = 3, HIDDEN = 8, SENTENCES = 3, ROWS = 4 + 1 + 3, STREAM = 9 };
 static const int LENGTHS[SENTENCES] = {1, 4, 3};
 static const uint32_t NUMBERS[SENTENCES] = {5, 6, 7};
 
-/* What rnn_run should give: sentence after sentence, step after step, with the mask applied here. An LSTM
- * reads its h nowhere else. */
+/* The expected result of rnn_run: sentence by sentence, step by step, with the mask applied here. An LSTM
+ * uses h only in its gates. */
 static void check(Tape *tape, Cell *cell, Tensor *x, const Sequences *sequences, bool reverse) {
     SequenceSteps steps = sequences_steps(tape, sequences);
     cell_drop_state(cell, 0.4, STREAM);

@@ -27,7 +27,7 @@ static StrBuf buffers[TEXTS];
 static const char *texts[TEXTS];
 static Translation expected[TEXTS];
 
-/* A model in a file, texts, and what the translator makes of them. */
+/* A model file, texts, and their translations by the translator. */
 static int group_begin(void **state) {
     (void)state;
     StrView lines[TEXTS];
@@ -71,7 +71,7 @@ static attn_mt_model *opened(void) {
     return model;
 }
 
-/* Is the result what the translator found? */
+/* Is the result the translator's? */
 static bool is_expected(const attn_mt_result *result) {
     for (int i = 0; i < TEXTS; i++) {
         const attn_mt_candidate *best = attn_mt_candidate_at(result, i, 0);
@@ -93,7 +93,7 @@ static void test_translate(void **state) {
     attn_mt_error error = {.status = ATTN_MT_DATA};
     assert_int_equal(attn_mt_translate(model, texts, TEXTS, NULL, &result, &error), ATTN_MT_OK);
     assert_int_equal(error.status, ATTN_MT_OK);
-    attn_mt_close(model); /* a result does not need its model */
+    attn_mt_close(model); /* a result is valid without its model */
     assert_true(is_expected(result));
     assert_null(attn_mt_attention(result, 1, 0));
     attn_mt_release(result);
@@ -107,7 +107,7 @@ typedef struct {
     double share;
 } Progress;
 
-/* A call within a call, and how far the outer one has come. */
+/* A nested call, and the progress of the outer call. */
 static void watch(void *context, double share) {
     Progress *progress = context;
     attn_mt_result *result;
@@ -198,7 +198,7 @@ static void test_split_and_markup(void **state) {
     assert_non_null(strstr(attn_mt_candidate_at(marked, 0, 0)->text, "<b>"));
     assert_non_null(strstr(attn_mt_candidate_at(marked, 0, 0)->text, "</b>"));
     attn_mt_release(marked);
-    /* Of markup line ends are blanks; blocks end sentences. */
+    /* In markup, line ends are spaces; block elements end sentences. */
     const char *wrapped = "s1\ns2\ns3<br>s1 s2\ns3";
     assert_int_equal(attn_mt_translate(model, &wrapped, 1, &options, &marked, NULL), ATTN_MT_OK);
     twice = attn_mt_candidate_at(marked, 0, 0)->text;
@@ -211,7 +211,7 @@ static void test_split_and_markup(void **state) {
     attn_mt_close(model);
 }
 
-/* Of a paragraph log_p counts the </s> of each sentence, the tokens only that of the last one. */
+/* log_p of a paragraph counts the </s> of each sentence; the tokens contain only the last </s>. */
 static void test_split_scores(void **state) {
     (void)state;
     attn_mt_model *model = opened();
@@ -344,7 +344,7 @@ static void test_options_of_score(void **state) {
     attn_mt_close(model);
 }
 
-/* The call failed, and says that this is NULL. */
+/* The call fails, and the message names the NULL argument. */
 static void assert_is_null(attn_mt_status status, attn_mt_error *error, const char *what) {
     char message[64];
     snprintf(message, sizeof message, "%s is NULL", what);
@@ -388,7 +388,7 @@ static void test_null(void **state) {
     attn_mt_close(model);
 }
 
-/* Opening a file of this name fails with a message of one line that says `part`. */
+/* Opening a file of this name fails with a message of one line that contains `part`. */
 static void assert_names(const char *name, const char *part) {
     attn_mt_model *none;
     attn_mt_error error;
@@ -419,7 +419,7 @@ static void test_messages(void **state) {
     }
 }
 
-/* Wherever memory runs out, the call says so, leaks nothing (the sanitizers look), and the next one works. */
+/* If memory runs out at any point, the call returns an error without leaks, and the next call works. */
 static void test_memory(void **state) {
     (void)state;
     attn_mt_model *model = opened();
@@ -450,7 +450,7 @@ static void load(void *context) {
     seq2seq_free(*model);
 }
 
-/* The same for loading, where a file is open too. */
+/* The same for loading, with an open file. */
 static void test_memory_of_loading(void **state) {
     (void)state;
     Seq2Seq *model;
@@ -462,7 +462,7 @@ static void test_memory_of_loading(void **state) {
         mem_scope_free(scope);
         int fd = dup(0);
         close(fd);
-        assert_int_equal(fd, free_fd); /* the lowest one that is free: none was left open */
+        assert_int_equal(fd, free_fd); /* the lowest free descriptor: no file is left open */
         if (enough) break;
     }
     assert_in_range(failed, 50, 500);

@@ -1,6 +1,6 @@
-/* directions.c - the order in which translations are written: a model that writes from right to
- * left is one that writes from left to right, of turned targets; one of two decoders is two models that share
- * what is not decoder. */
+/* directions.c - decoding directions: a right-to-left model is a left-to-right model of reversed targets; a
+ * model of two decoders is two models that share all weights except the decoders'.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@ enum { B = VARIANT_SENTENCES, MOST = 8 };
 #define NO_DROPOUTS                                                                                          \
     " model.dropout_embedding=0 model.dropout_layers=0 model.dropout_encoder=0 model.dropout_output=0"
 
-/* The same targets from their ends; `ids` has room for them. */
-static TrainingBatch turned(TrainingBatch batch, Tokens targets[B], int ids[B][MOST]) {
+/* The same targets reversed; `ids` has space for them. */
+static TrainingBatch reverse_targets(TrainingBatch batch, Tokens targets[B], int ids[B][MOST]) {
     for (int b = 0; b < B; b++) {
         int length = batch.target[b].length;
         memcpy(ids[b], batch.target[b].ids, (size_t)length * sizeof *ids[b]);
@@ -39,14 +39,14 @@ static void test_right_to_left(void **state) {
     for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++)
         for (uint64_t key = 0; key < 2; key++) {
             Seq2Seq *forth = variant_new(v, NULL, 5), *back = variant_new(v, BACK, 5);
-            TrainingBatch batch = variant_batch(key), other = turned(batch, targets, ids);
+            TrainingBatch batch = variant_batch(key), other = reverse_targets(batch, targets, ids);
             params_pack_all(seq2seq_params(forth));
             params_pack_all(seq2seq_params(back));
             Tape *tape = tape_new(seq2seq_params(forth), false);
             double usual = seq2seq_loss(forth, tape, &batch, 0, 1).loss;
-            double wanted = seq2seq_loss(forth, tape, &other, 0, 1).loss;
+            double expected = seq2seq_loss(forth, tape, &other, 0, 1).loss;
             tape->params = seq2seq_params(back);
-            assert_true(seq2seq_loss(back, tape, &batch, 0, 1).loss == wanted && wanted != usual);
+            assert_true(seq2seq_loss(back, tape, &batch, 0, 1).loss == expected && expected != usual);
             tape_free(tape);
             seq2seq_free(forth);
             seq2seq_free(back);
@@ -69,13 +69,13 @@ static Passed pass(const Seq2Seq *model, const TrainingBatch *batch) {
     return passed;
 }
 
-static void assert_near(const char *name, const real *gradient, const Param *p, double wanted, int i) {
+static void assert_near(const char *name, const real *gradient, const Param *p, double expected, int i) {
     double is = (double)gradient[p->offset + (size_t)i];
-    if (!(fabs(is - wanted) <= 1e-5 * (1 + fabs(wanted))))
-        fail_msg("%s: %s[%d] has the gradient %.9g instead of %.9g", name, p->name, i, is, wanted);
+    if (!(fabs(is - expected) <= 1e-5 * (1 + fabs(expected))))
+        fail_msg("%s: %s[%d] has the gradient %.9g instead of %.9g", name, p->name, i, is, expected);
 }
 
-/* What only one decoder has gets what it gets alone, everything else the sum. */
+/* Parameters of one decoder have the gradient of that decoder alone, the others the sum. */
 static void check_gradients(const char *name, const Seq2Seq *both, Seq2Seq *const one[2],
                             const Passed passed[3]) {
     const ParamSet *params = seq2seq_params(both);
@@ -89,9 +89,9 @@ static void check_gradients(const char *name, const Seq2Seq *both, Seq2Seq *cons
         assert_non_null(other);
         for (int j = 0; j < p->rows * p->columns; j++) {
             size_t at = other->offset + (size_t)j;
-            double wanted = shared ? (double)passed[0].gradient[at] + (double)passed[1].gradient[at]
-                                   : (double)passed[second].gradient[at];
-            assert_near(name, passed[2].gradient, p, wanted, j);
+            double expected = shared ? (double)passed[0].gradient[at] + (double)passed[1].gradient[at]
+                                     : (double)passed[second].gradient[at];
+            assert_near(name, passed[2].gradient, p, expected, j);
         }
     }
 }
@@ -153,7 +153,7 @@ static void test_masks(void **state) {
     }
 }
 
-/* Step by step each decoder is the model that it would be alone, bit for bit. */
+/* Each decoder gives the same bits as a model of that decoder alone. */
 static void test_steps(void **state) {
     (void)state;
     static const int ROWS[B] = {0, 1, 2, 3, 4},

@@ -1,4 +1,4 @@
-/* modelfile.c - a model to a file and back; and files that are sound safetensors but no sound
+/* modelfile.c - models are the same after saving and loading; valid safetensors files that are not valid
  * models. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void test_round_trip(void **state) {
         assert_same_files(one, two);
 
         seq2seq_free(loaded);
-        params_pack_all(seq2seq_params(model)); /* as one for translation is */
+        params_pack_all(seq2seq_params(model)); /* as for translation */
         assert_int_equal(modelfile_load(&loaded, one, WEIGHT_FLOAT32, NULL), STATUS_OK);
         assert_string_equal(modelfile_precision(loaded), "float32");
         assert_same_results(model, loaded);
@@ -138,7 +138,7 @@ static void assert_close(const ParamSet *exact, const ParamSet *rounded, WeightF
     }
 }
 
-/* A file of rounded weights is the model that the original is when it is rounded to be translated with. */
+/* A model from a file of rounded weights equals the original model with --precision. */
 static void test_rounded(void **state) {
     (void)state;
     for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++)
@@ -195,7 +195,7 @@ static void test_extreme_numbers(void **state) {
         }
 }
 
-/* The block that is given is saved: the average of weights, for instance. */
+/* modelfile_save saves the block of the argument, for example averaged weights. */
 static void test_other_weights(void **state) {
     (void)state;
     Seq2Seq *model = variant_new(&MODEL_VARIANTS[1], NULL, 6), *loaded;
@@ -229,7 +229,7 @@ static void test_too_deep(void **state) {
 
 enum { MOST_TENSORS = 64, MOST_METADATA = 16 };
 
-/* A good file taken apart; a case changes it. */
+/* The parts of a valid file; each case changes one. */
 typedef struct {
     SafeTensor tensors[MOST_TENSORS];
     size_t tensor_count;
@@ -267,7 +267,7 @@ static void drop_metadata(Draft *draft, const char *key) {
             (--draft->metadata_count - i) * sizeof *draft->metadata);
 }
 
-/* Put `with` in place of the first `part` of a metadata text. */
+/* Replaces the first `part` of a metadata text by `with`. */
 static void replace(Draft *draft, const char *key, const char *part, const char *with) {
     const char **value = metadata_of(draft, key), *at = strstr(*value, part);
     if (!at) fail_msg("no '%s' in %s", part, *value);
@@ -330,7 +330,7 @@ static void flat_tensor(Draft *d) {
     t->shape[0] *= t->shape[1];
     t->rank = 1;
 }
-static void turned_tensor(Draft *d) {
+static void transposed_tensor(Draft *d) {
     for (size_t i = 0; i < d->tensor_count; i++) {
         SafeTensor *t = &d->tensors[i];
         if (t->shape[0] == t->shape[1]) continue;
@@ -376,7 +376,7 @@ static void scale_is_no_number(Draft *d) { ((real *)(uintptr_t)own_rounded(d, tr
 static void negative_scale(Draft *d) { ((real *)(uintptr_t)own_rounded(d, true)->data)[0] = -1; }
 static void huge_scale(Draft *d) { ((real *)(uintptr_t)own_rounded(d, true)->data)[0] = (real)3e38; }
 static void no_scales(Draft *d) { own_rounded(d, true)->name = "zzz"; }
-static void turned_scales(Draft *d) {
+static void transposed_scales(Draft *d) {
     SafeTensor *t = own_rounded(d, true);
     long long rows = t->shape[0];
     t->shape[0] = t->shape[1];
@@ -401,7 +401,7 @@ static const Hostile HOSTILE_INT8[] = {
     {"a negative scale", negative_scale, "is no scale"},
     {"a scale too great", huge_scale, "is no scale"},
     {"scales missing", no_scales, ".scale' is missing"},
-    {"scales turned", turned_scales, ".scale' is F32 ["},
+    {"scales transposed", transposed_scales, ".scale' is F32 ["},
     {"hidden of another size", other_hidden, "parameters"},
     {NULL, NULL, NULL},
 };
@@ -437,7 +437,7 @@ static const Hostile HOSTILE[] = {
     {"tensor too many", further_tensor, "tensors"},
     {"tensor renamed", renamed_tensor, "is missing"},
     {"tensor of another rank", flat_tensor, "[32] instead of"},
-    {"tensor turned", turned_tensor, "[4, 8] instead of F32 [8, 4]"},
+    {"tensor transposed", transposed_tensor, "[4, 8] instead of F32 [8, 4]"},
     {"tensor of bytes", integers, "U8 [8, 16] instead of"},
     {"NaN", not_a_number, "not finite"},
     {"infinity", infinite, "not finite"},
@@ -455,7 +455,7 @@ static long peak_kilobytes(void) {
     return usage.ru_maxrss;
 }
 
-/* A gigabyte is plenty: who asks for more gets an end, not the machine's memory. Sanitizers reserve more than
+/* Limits memory to a gigabyte, so that a huge allocation fails. Sanitizers reserve more than
  * that. */
 static void limit_memory(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -498,7 +498,7 @@ static void refuse(const Hostile *hostile, const char *path, int way) {
     strbuf_free(&provenance);
 }
 
-/* Where a model is from need not be known. */
+/* The provenance is optional. */
 static void test_without_provenance(void **state) {
     (void)state;
     Draft draft;
@@ -534,7 +534,7 @@ static void check_hostile(WeightFormat precision, const Hostile *cases) {
         for (int way = 0; way < WAYS; way++) refuse(h, path, way);
     }
     assert_true(peak_kilobytes() - before < 64 * 1024);
-    take_apart(&draft, file); /* unchanged it is fine */
+    take_apart(&draft, file); /* unchanged, it is accepted */
     assert_int_equal(put_together(&draft, path), STATUS_OK);
     for (int way = 0; way < WAYS; way++) {
         assert_int_equal(load_somehow(way, &loaded, path, NULL), STATUS_OK);
@@ -549,7 +549,7 @@ static void test_hostile(void **state) {
     check_hostile(WEIGHT_INT8, HOSTILE_INT8);
 }
 
-/* Cut short anywhere, or with a byte changed, it is refused. */
+/* A truncated file and a file with a changed byte are refused. */
 static void check_damaged(WeightFormat precision) {
     Seq2Seq *loaded;
     const char *good = fixture_path("good.safetensors"), *path = fixture_path("damaged.safetensors");
@@ -574,7 +574,7 @@ static void check_damaged(WeightFormat precision) {
     fixture_write("damaged.safetensors", content.data, content.length);
     assert_int_equal(load_somehow(1, &loaded, path, NULL), STATUS_OK);
     seq2seq_free(loaded);
-    /* A weight that is no number besides: told as damage, which it is. */
+    /* A NaN weight as well: the message reports the damage. */
     memcpy(content.data + content.length - 4, "\0\0\x80\x7f", 4);
     fixture_write("damaged.safetensors", content.data, content.length);
     assert_int_equal(modelfile_load(&loaded, path, WEIGHT_FLOAT32, NULL), STATUS_DATA);

@@ -1,4 +1,4 @@
-/* safetensors.c - tensors survive a file, and no damaged or hostile file gets through. */
+/* safetensors.c - tensors are the same after writing and reading; damaged and hostile files are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,7 +125,7 @@ static void tensors_survive_a_file(void **state) {
     static const char *const ORDER[] = {"steps", "signed", "loss",  "a",    "decoder.w",
                                         "empty", "z",      "small", "bytes"};
     for (size_t i = 0; i < TENSOR_COUNT; i++) {
-        bool zero = strcmp(ORDER[i], "empty") == 0 || strcmp(ORDER[i], "z") == 0; /* they begin together */
+        bool zero = strcmp(ORDER[i], "empty") == 0 || strcmp(ORDER[i], "z") == 0; /* the same offset */
         if (!zero) assert_string_equal(safetensors_at(file, i)->name, ORDER[i]);
     }
     assert_int_equal(safetensors_check_finite(file), STATUS_OK);
@@ -156,7 +156,7 @@ static void the_file_has_the_published_layout(void **state) {
     assert_memory_equal(content.data + 8 + length, x, 8);
     assert_memory_equal(content.data + 8 + length + 8, y, 4);
     Sha256 hash;
-    /* Both digests as documented. */
+    /* Both checksums as documented. */
     SafeFile *file = open_good();
     sha256_begin(&hash);
     sha256_add(&hash, content.data + 8 + length, 12);
@@ -219,14 +219,14 @@ static void what_cannot_be_read_is_not_written(void **state) {
     const char *const big[][2] = {{"vocab", text}};
     assert_failed(safetensors_write(path, NULL, 0, big, 1), STATUS_DATA, "16 MiB");
     mem_free(text);
-    SafeFile *file = open_good(); /* still the old file */
+    SafeFile *file = open_good(); /* the old file is unchanged */
     assert_sample(file);
     safetensors_close(file);
     assert_failed(safetensors_write("/nowhere/m.safetensors", NULL, 0, NULL, 0), STATUS_RUNTIME,
                   "cannot create '/nowhere/m.safetensors'");
 }
 
-/* More than a buffer holds, of metadata and of numbers, on a disk that is full. */
+/* Metadata and numbers larger than a buffer, on a full disk. */
 static void without_room_the_old_file_stays(void **state) {
     (void)state;
     enum { MUCH = 1 << 17 };
@@ -334,7 +334,7 @@ static void accept_header(const char *header, size_t payload, size_t count) {
     put_crafted(strlen(header), sv(header), payload);
     SafeFile *file = open_good();
     assert_int_equal(safetensors_count(file), count);
-    assert_null(safetensors_metadata(file, "payload_sha256")); /* nothing to check it with */
+    assert_null(safetensors_metadata(file, "payload_sha256")); /* no checksum */
     assert_true(safetensors_metadata_count(file) == (strstr(header, "\"pt\"") ? 1 : 0));
     for (size_t i = 0; i < count; i++) assert_int_equal((uintptr_t)safetensors_at(file, i)->data % 64, 0);
     safetensors_close(file);
@@ -487,7 +487,7 @@ static void wrong_lengths_are_refused(void **state) {
     refuse_file("1 bytes of data", "one byte more");
     put_crafted(3, SV("{}\0"), 0);
     refuse_file("NUL", "NUL padding");
-    /* A header over the limit in a file that is long enough. */
+    /* A header above the limit in a file of sufficient size. */
     size_t big = (16 << 20) + 8;
     char *text = mem_alloc(big, 1);
     memset(text, ' ', big);
@@ -497,7 +497,7 @@ static void wrong_lengths_are_refused(void **state) {
     put_crafted(16 << 20, (StrView){text, 16 << 20}, 0);
     SafeFile *file = open_good();
     safetensors_close(file);
-    /* Very many values in a header of legal size. */
+    /* Many values in a header of valid size. */
     text[1] = '"', text[2] = 'a', text[3] = '"', text[4] = ':', text[5] = '[';
     for (size_t i = 6; i + 2 < (16 << 20); i += 2) text[i] = '1', text[i + 1] = ',';
     put_crafted(16 << 20, (StrView){text, 16 << 20}, 0);

@@ -1,5 +1,5 @@
-/* seq2seq.c - decoding step by step is the model that was trained, and a sentence does not feel its
- * neighbours. */
+/* seq2seq.c - step-by-step decoding equals the model in training, and sentences of a batch do not affect each
+ * other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,7 +70,7 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
             tokens[r] = !t ? VOCAB_BOS : t <= target.length ? target.ids[t - 1] : VOCAB_EOS;
         }
         AttentionWeights attention = {.choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
-        tape_reset(tapes[t % 2]); /* the state of the step before lives on the other one */
+        tape_reset(tapes[t % 2]); /* the other tape holds the previous state */
         StepContext step = {tapes[t % 2], encoded, rows, own, &state, &attention, NULL};
         Tensor *logits = seq2seq_step(model, &step, tokens);
         assert_int_equal(logits->rows, rows);
@@ -134,7 +134,7 @@ static void test_steps_are_teacher_forcing(void **state) {
     }
 }
 
-/* Whole vectors and a rest. */
+/* Full vectors and a tail. */
 #define WIDER "model.hidden=20 model.embedding=20"
 
 /* Bit for bit the same logits alone, in pairs, in the whole batch, and in another order. */
@@ -160,8 +160,8 @@ static void test_neighbours(void **state) {
     }
 }
 
-/* A hypothesis that is copied, moved or dropped goes on as if it had always stood where it is now: picked
- * from the first state, and after one and two steps. */
+/* A hypothesis that is copied or moved continues as if it had always been in its new row: selected from the
+ * first state, and after one and two steps. */
 static void check_select(const char *name, const Seq2Seq *model, int steps) {
     static const int INDEX[] = {3, 0, 0, 4},
                      TOKENS[3][B] = {{2, 2, 2, 2, 2}, {7, 5, 8, 4, 5}, {4, 5, 6, 7, 8}};
@@ -233,7 +233,7 @@ static void test_chunks(void **state) {
             for (int t = 0; t < 3; t++) tapes[t] = tape_new(seq2seq_params(model), false);
             Encoded *whole = seq2seq_encode(model, tapes[0], NULL, sources, count, false);
             Encoded *chunks = seq2seq_encode(model, tapes[1], tapes[2], sources, count, false);
-            tape_reset(tapes[2]); /* nothing of it is needed */
+            tape_reset(tapes[2]); /* its contents are not needed */
             assert_int_equal(chunks->B, count);
             for (int b = 0; b <= count; b++) assert_int_equal(chunks->start[b], whole->start[b]);
             for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
@@ -252,7 +252,7 @@ static void test_chunks(void **state) {
 
 /* ---- attention of layers and heads ---- */
 
-/* Weights of the second step of all sentences, one after the other; returns how many. */
+/* Weights of the second step of all sentences, concatenated; returns their number. */
 static int step_weights(const Seq2Seq *model, int layer, int head, double *weights) {
     TrainingBatch batch = variant_batch(0);
     Tape *tape = tape_new(seq2seq_params(model), false);
@@ -274,7 +274,7 @@ static int step_weights(const Seq2Seq *model, int layer, int head, double *weigh
     return count;
 }
 
-/* The mean over heads, layers or both is the mean of the single ones, and these differ. */
+/* The mean over heads, layers or both is the mean of the single maps, and these differ. */
 static void test_layers_and_heads(void **state) {
     (void)state;
     enum { LAYERS = 2, HEADS = 2, MOST = 32 };

@@ -1,5 +1,5 @@
-/* variants.c - the variants that the other tests go through have every choice of every option of
- * the model, and each of their settings makes a difference.
+/* variants.c - the variants of the other tests have every choice of every model option, and each of their
+ * settings has an effect.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,8 @@
 #include "kern/kern.h"
 #include "unit/model_variants.h"
 
-/* Not the order of target tokens (tests/unit/models/directions.c), nor what chooses other options. */
+/* Without the order of target tokens (tests/unit/models/directions.c) and options that choose other
+ * options. */
 static bool is_varied(const char *key) {
     return strcmp(key, "model.decoder.right_to_left") != 0 &&
            strcmp(key, "model.decoder.bidirectional") != 0 && strcmp(key, "model.size") != 0;
@@ -75,7 +76,7 @@ static const Option *find_row(StrView key) {
     return row;
 }
 
-/* Other values in place of `own`: how many are allowed? Each must change the loss. */
+/* Tries other values than `own`: each allowed value must change the loss. Returns their number. */
 static int check_setting(const ModelVariant *variant, double loss, const Option *row, StrView own) {
     bool number = row->type == OPT_INT;
     StrView rest = number ? SV("1|2|3|4|5|6") : choices_of(row), other;

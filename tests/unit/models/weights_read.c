@@ -1,5 +1,5 @@
-/* weights_read.c - weights of more than one window of the file: all arrive, and damage far behind is
- * found; weights that are too large for 8 bits. */
+/* weights_read.c - weights larger than a window of the file: all are read, and damage near the end is
+ * detected; weights too large for 8 bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static ParamSet *declare(void) {
 
 static real number(int tensor, size_t at) { return (real)((int)((at * 31 + (size_t)tensor) % 1009) - 504); }
 
-/* A file of such weights; number `at` of tensor `wrong` is none. */
+/* A file of such weights; value `at` of tensor `wrong` is NaN. */
 static void write_file(int wrong, size_t at) {
     SafeTensor tensors[TENSORS];
     real *data[TENSORS];
@@ -80,7 +80,7 @@ static void damage_far_behind_is_found(void **state) {
     assert_int_equal(read_cut(0), STATUS_DATA);
     assert_non_null(strstr(status_message(), "'e'"));
     write_file(-1, 0);
-    for (int tensors = 0; tensors < TENSORS; tensors++) { /* somebody cuts the file that is being read */
+    for (int tensors = 0; tensors < TENSORS; tensors++) { /* the file is truncated during the read */
         write_file(-1, 0);
         assert_int_equal(read_cut(1000 + (off_t)tensors * ROWS * COLUMNS * (off_t)sizeof(real)), STATUS_DATA);
         assert_non_null(strstr(status_message(), "became shorter"));

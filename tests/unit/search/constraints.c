@@ -630,8 +630,8 @@ static void ask_for_words(Fixture *fixture, bool term) {
     }
 }
 
-/* The attention that the middle word of sentence i has where t1 is first in the best translation, whose score
- * is that of its text. */
+/* The attention to the middle word of sentence i at the first t1 of the best translation; also checks the
+ * score. */
 static double attention_there(Fixture *fixture, int i) {
     const Hypothesis *found = &fixture->found[i].items[0];
     size_t columns = (size_t)fixture->found[i].source_length;

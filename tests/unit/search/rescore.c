@@ -64,7 +64,7 @@ static void test_other_direction(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 31), *reversed = tiny_model_new(WORDS, 31);
     const Seq2Seq *models[] = {model, reversed};
-    tiny_model_turn(reversed);
+    tiny_model_reverse(reversed);
     int longest = 0;
     for (int beam = 1; beam <= BEAM; beam += BEAM - 1) {
         HypothesisList a[SENTENCES] = {0}, b[SENTENCES] = {0};
@@ -91,7 +91,7 @@ static void test_forced(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 31), *reversed = tiny_model_new(WORDS, 31);
     const Seq2Seq *models[] = {model, reversed};
-    tiny_model_turn(reversed);
+    tiny_model_reverse(reversed);
     Tokens there[SENTENCES], back[SENTENCES];
     HypothesisList a[SENTENCES] = {0}, b[SENTENCES] = {0};
     for (int s = 0; s < SENTENCES; s++) {
@@ -204,8 +204,8 @@ static void test_votes(void **state) {
     static const int ORDERS[3][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
     Seq2Seq *one[3] = {tiny_model_new(WORDS, 31), tiny_model_new(WORDS, 32), tiny_model_new(WORDS, 33)};
     const Seq2Seq *forwards[] = {one[0]}, *right_to_left[] = {one[1], one[2]};
-    tiny_model_turn(one[1]);
-    tiny_model_turn(one[2]);
+    tiny_model_reverse(one[1]);
+    tiny_model_reverse(one[2]);
     SearchOptions options = OPTIONS, best = OPTIONS;
     best.n_best = 1;
     best.tokens_only = true; /* a beam is rescored even so */
@@ -248,7 +248,7 @@ static void test_votes(void **state) {
 static void test_constraints(void **state) {
     (void)state;
     Seq2Seq *forwards = tiny_model_new(WORDS, 31), *right_to_left = tiny_model_new(WORDS, 32);
-    tiny_model_turn(right_to_left);
+    tiny_model_reverse(right_to_left);
     Tokens source = tiny_model_tokens(forwards, WORDS, 5, 9), sources[] = {source, source};
     SearchOptions options = OPTIONS;
     options.alternatives = 0;
@@ -296,7 +296,7 @@ static void assert_same(const HypothesisList *x, const HypothesisList *y) {
 static void check_found_by_both(uint64_t seed) {
     enum { MANY = 6 };
     Seq2Seq *forwards = tiny_model_new(2, seed), *right_to_left = tiny_model_new(2, seed + 1);
-    tiny_model_turn(right_to_left);
+    tiny_model_reverse(right_to_left);
     SearchOptions options = OPTIONS;
     options.decode.beam_size = MANY;
     options.decode.max_length_factor = 0;
@@ -339,7 +339,7 @@ static void test_own_sources(void **state) {
     (void)state;
     enum { LENGTH = 3 };
     Seq2Seq *models[] = {tiny_model_new(WORDS, 31), tiny_model_new(WORDS, 32)};
-    tiny_model_turn(models[1]);
+    tiny_model_reverse(models[1]);
     Tokens sources[] = {tiny_model_tokens(models[0], WORDS, 5, 9), tiny_model_tokens(models[0], WORDS, 6, 4)};
     Tokens target = tiny_model_tokens(models[0], WORDS, 100, LENGTH);
     HypothesisList found = {0}, alone[2] = {0};
@@ -372,7 +372,7 @@ static void test_own_sources(void **state) {
 static void test_greedy(void **state) {
     (void)state;
     Seq2Seq *forwards = tiny_model_new(WORDS, 31), *right_to_left = tiny_model_new(WORDS, 32);
-    tiny_model_turn(right_to_left);
+    tiny_model_reverse(right_to_left);
     const Seq2Seq *models[] = {forwards, right_to_left};
     SearchOptions options = OPTIONS;
     options.decode.beam_size = 1;
@@ -399,7 +399,7 @@ static void test_bidirectional(void **state) {
     variant_take_decoder(back, both, true);
     params_pack_all(seq2seq_params(forth));
     params_pack_all(seq2seq_params(back));
-    tiny_model_turn(back);
+    tiny_model_reverse(back);
     Tokens given[SENTENCES];
     int different = 0;
     for (int s = 0; s < SENTENCES; s++) given[s] = tiny_model_tokens(both, WORDS, 100 + s, s % 5);
@@ -440,7 +440,7 @@ static void test_shortlists(void **state) {
     HypothesisList found[SENTENCES] = {0};
     SearchOptions options = OPTIONS;
     double there[MOST], here[MOST];
-    tiny_model_turn(back);
+    tiny_model_reverse(back);
     tiny_model_give_lists(forth, WORDS, 0, LISTED);
     tiny_model_give_lists(back, WORDS, 0, LISTED);
     options.shortlist = LISTED;
@@ -498,7 +498,7 @@ static void test_forced_each(void **state) {
 static void test_broken(void **state) {
     (void)state;
     Seq2Seq *one[3] = {tiny_model_new(WORDS, 31), tiny_model_new(WORDS, 32), tiny_model_new(WORDS, 33)};
-    tiny_model_turn(one[1]);
+    tiny_model_reverse(one[1]);
     ParamSet *params = seq2seq_params(one[1]);
     for (size_t i = 0; i < params->size; i++) params->data[i] = NAN;
     params_pack_all(params);

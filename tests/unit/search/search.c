@@ -168,7 +168,7 @@ static void test_forced_equals_search(void **state) {
     fixture_end(&fixture);
 }
 
-/* ---- a beam wide enough for everything finds what trying everything finds ---- */
+/* ---- a beam as wide as all hypotheses equals exhaustive search ---- */
 
 enum { FEW = 3, MAX_STEPS = 4, ALL = 1 + 3 + 9 + 27 };
 

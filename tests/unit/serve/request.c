@@ -1,4 +1,4 @@
-/* request.c - what a request says, and what is no request. */
+/* request.c - valid and invalid requests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@ enum { MOST_TEXTS = 10, MANY = 100000 };
 
 typedef struct {
     const char *type, *body;
-    const char *texts;   /* joined by "|", or NULL: it is refused */
-    const char *message; /* in which case it says so, else the language of the target or "" */
+    const char *texts;   /* joined by "|", or NULL if refused */
+    const char *message; /* the error message if refused, otherwise the target language or "" */
     double alternatives;
 } Case;
 
@@ -90,7 +90,7 @@ static void requests(void **state) {
     }
 }
 
-/* As long as the header says, whatever is in it. */
+/* The length of the header counts, whatever the body contains. */
 static void read_nul(void *context) {
     TranslateRequest request;
     (void)context;
@@ -106,7 +106,7 @@ static void nul_bytes_are_refused(void **state) {
     mem_scope_free(scope);
 }
 
-/* Bodies with many values, of members that are known or not. */
+/* Bodies with many values, in known and unknown fields. */
 typedef struct {
     const char *type, *begin, *repeat, *end;
 } ManyCase;

@@ -1,7 +1,8 @@
 /* bpe.c - learning, applying, reading and writing merges.
  *
- * Three independent judges: files made by subword-nmt (tests/golden/bpe), a learner and an applier here that
- * count everything again at every step, and, where Multi30k is at hand, checksums of subword-nmt's results.
+ * Three independent references: files made by subword-nmt (tests/golden/bpe), a learner and an applier here
+ * that count everything again at every step, and, where Multi30k is at hand, checksums of subword-nmt's
+ * results.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,7 @@
 #include "text/pretokenize.h"
 #include "unit/text_fixture.h"
 
-/* ---- subword-nmt's way of showing pieces: "ham@@ ster ." ---- */
+/* ---- the format of subword-nmt: "ham@@ ster ." ---- */
 
 typedef struct {
     Bpe *bpe;
@@ -67,14 +68,14 @@ static void read_golden(const char *name, StrBuf *content) {
     assert_true(content->length > 100);
 }
 
-/* A corpus of thousands of gigabytes has such counts. */
+/* Counts of a corpus of thousands of gigabytes. */
 static void test_counts_beyond_32_bits(void **state) {
     (void)state;
     static const int64_t MANY[] = {1ll << 31, 1ll << 32, 1ll << 40};
     for (size_t i = 0; i < sizeof MANY / sizeof *MANY; i++) {
         StrView left, right;
         HashMap *words = hashmap_new();
-        hashmap_set(words, SV("ab"), MANY[i] + 1); /* of equal ones "cd" would win */
+        hashmap_set(words, SV("ab"), MANY[i] + 1); /* with equal counts "cd" would win */
         hashmap_set(words, SV("cd"), MANY[i]);
         hashmap_set(words, SV("ef"), 2);
         Bpe *bpe = bpe_learn(words, BPE_PREFIX, 3, 2, NULL);
@@ -94,8 +95,7 @@ static void test_learns_like_subword_nmt(void **state) {
     read_golden("text.txt", &text);
     read_golden("codes.txt", &expected);
     HashMap *words = count_words(strbuf_view(&text));
-    Bpe *bpe =
-        bpe_learn(words, BPE_SUFFIX, 150, 2, NULL); /* stops before 150: no pair is left that occurs twice */
+    Bpe *bpe = bpe_learn(words, BPE_SUFFIX, 150, 2, NULL); /* stops before 150: no pair occurs twice */
     bpe_write(bpe, &got);
     assert_string_equal(strbuf_text(&got), strbuf_text(&expected));
     bpe_free(bpe);
@@ -137,7 +137,7 @@ static void test_applies_like_subword_nmt(void **state) {
     strbuf_free(&codes);
 }
 
-/* ---- an applier and a learner that are slow and simple ---- */
+/* ---- a slow and simple applier and learner ---- */
 
 enum { SLOW_UNITS = 64 };
 
@@ -275,7 +275,7 @@ static void compare_piece(void *context, StrView piece) {
         fail_msg("piece '%.*s'", SV_ARG(piece));
 }
 
-/* Merge lists in any order, as a file may have them: an early merge may need what a later one makes. */
+/* Merge lists in any order, as in files: an early merge can need the result of a later one. */
 static void test_random_merges(void **state) {
     (void)state;
     for (int round = 0; round < 300; round++) {
@@ -317,8 +317,8 @@ static void dropout_joined(Bpe *bpe, const char *word, double p, uint64_t key, S
     bpe_apply_dropout(bpe, sv(word), p, &rng, add_text, out);
 }
 
-/* Of a b c with the merges "b c", "a bc", "a b": by which pieces a word is cut, and how often. Before the
- * first merge two pairs may be passed over, and whichever remain decide. */
+/* The frequencies of the segmentations of "abc" with the merges "b c", "a bc", "a b". Dropout can skip both
+ * pairs before the first merge; the remaining pairs decide. */
 static void test_dropout_shares(void **state) {
     (void)state;
     Bpe *bpe = bpe_new(BPE_PREFIX);
@@ -397,12 +397,12 @@ static void test_no_merges(void **state) {
     hashmap_free(words);
     words = hashmap_new();
     hashmap_set(words, SV("abc"), 5);
-    bpe = bpe_learn(words, BPE_PREFIX, 100, 0, NULL); /* nor of what does not occur any more */
+    bpe = bpe_learn(words, BPE_PREFIX, 100, 0, NULL); /* pairs that no longer occur do not count */
     assert_int_equal(bpe_count(bpe), 2);
     bpe_free(bpe);
     hashmap_free(words);
     words = hashmap_new();
-    StrBuf long_word = {0}; /* longer ones take no part */
+    StrBuf long_word = {0}; /* longer words are ignored */
     for (int i = 0; i < BPE_LEARN_LONGEST; i++) strbuf_add_char(&long_word, 'a');
     for (int longer = 0; longer < 2; longer++) {
         hashmap_set(words, strbuf_view(&long_word), 1);
@@ -426,14 +426,14 @@ static void test_first_rank_counts(void **state) {
     assert_int_equal(bpe_count(bpe), 3);
     apply_joined(bpe, "abc", "ab@@ c");
     bpe_free(bpe);
-    bpe = bpe_new(BPE_PREFIX); /* merges of which none is ever applied */
+    bpe = bpe_new(BPE_PREFIX); /* merges that never apply */
     bpe_add(bpe, SV("a</w>"), SV("b"));
     bpe_add(bpe, SV("a</w>"), SV("c"));
     apply_joined(bpe, "bc", "b@@ c");
     bpe_free(bpe);
 }
 
-/* Text may spell </w>; merges must not make a marker of it. */
+/* The text can contain "</w>"; merges must not make a marker of it. */
 static void test_spelled_marker(void **state) {
     (void)state;
     assert_false(bpe_mergeable(SV("x</w"), SV(">")));
@@ -455,7 +455,7 @@ static void test_spelled_marker(void **state) {
     HashMap *words = hashmap_new();
     hashmap_set(words, SV("a</w>b</w>"), 100);
     bpe = bpe_learn(words, BPE_SUFFIX, 100, 2, NULL);
-    for (size_t rank = 0; rank < bpe_count(bpe); rank++) { /* none is learned that is never made */
+    for (size_t rank = 0; rank < bpe_count(bpe); rank++) { /* every learned merge is used */
         StrView left, right;
         bpe_merge(bpe, rank, &left, &right);
         assert_true(bpe_mergeable(left, right));
@@ -480,7 +480,7 @@ static void test_split_undoes(void **state) {
     bpe_add(bpe, SV("t"), SV("h"));
     bpe_add(bpe, SV("th"), SV("e</w>"));
     bpe_add(bpe, SV("h"), SV("e</w>"));
-    bpe_add(bpe, SV("t"), SV("he</w>")); /* makes the same symbol as the second: the first way counts */
+    bpe_add(bpe, SV("t"), SV("he</w>")); /* makes the same symbol as the second merge: the first one counts */
     StrView left, right;
     assert_true(bpe_split(bpe, SV("the</w>"), &left, &right));
     assert_true(sv_equal(left, SV("th")) && sv_equal(right, SV("e</w>")));
@@ -502,14 +502,14 @@ static void cover(void *context, StrView piece) {
     coverage->count++;
 }
 
-/* A megabyte without a space: no step may cost the square of it, and no symbol may grow without limit. */
+/* A megabyte without a space: no quadratic time, and no symbol grows without limit. */
 static void test_endless_word(void **state) {
     (void)state;
     size_t length = 1 << 20;
     char *word = mem_alloc(length, 1);
     memset(word, 'a', length);
     HashMap *words = hashmap_new();
-    hashmap_set(words, (StrView){word, length}, 3); /* too long to learn from */
+    hashmap_set(words, (StrView){word, length}, 3); /* too long for learning */
     hashmap_set(words, SV("aaaaaaaaaaaaaaaa"), 3);
     Bpe *bpe = bpe_learn(words, BPE_PREFIX, 100, 2, NULL);
     assert_int_equal(bpe_count(bpe), 4);
@@ -576,7 +576,7 @@ static void test_marker_is_found(void **state) {
     check_marker("t h\n", BPE_PREFIX, BPE_PREFIX);
 }
 
-/* ---- a real corpus, if it is there ---- */
+/* ---- a real corpus, if available ---- */
 
 static void digest(StrView text, char hex[65]) {
     Sha256 hash;

@@ -1,4 +1,4 @@
-/* placeholders.c - placeholders of texts, and texts that agree in them: tests/cases/placeholders.case. */
+/* placeholders.c - placeholders of texts, and texts that agree in them: tests/cases/placeholder_kinds.case. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void check_case(const FixtureCase *block) {
 
 static void test_cases(void **state) {
     (void)state;
-    fixture_cases("tests/cases/placeholders.case", check_case);
+    fixture_cases("tests/cases/placeholder_kinds.case", check_case);
 }
 
 /* Time grows with the length of the text, whatever is in it. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include "text/pretokenize.h"
-#include "unit/text_fixture.h"
+#include "unit/cases.h"
 
 static void collect(void *context, StrView token) {
     StrBuf *out = context;
@@ -16,23 +16,18 @@ static void collect(void *context, StrView token) {
 
 typedef void (*SplitFunction)(StrView text, TokenSink sink, void *context);
 
-static void check_case(const FixtureCase *block) {
-    assert_int_equal(block->count, 3);
-    StrView kind = block->line[0];
+static void run(const CaseSection *section, StrView input, StrBuf *got) {
+    StrView kind = case_option(section, "split");
     assert_true(sv_equal(kind, SV("words")) || sv_equal(kind, SV("runs")) || sv_equal(kind, SV("spaced")));
     SplitFunction tokenize = kind.data[0] == 'w'   ? tokenize_words
                              : kind.data[0] == 'r' ? tokenize_runs
                                                    : tokenize_spaced;
-    StrBuf out = {0};
-    tokenize(block->line[1], collect, &out);
-    if (!sv_equal(strbuf_view(&out), block->line[2]))
-        fail_msg("line %d: got '%s'", block->number, strbuf_text(&out));
-    strbuf_free(&out);
+    tokenize(input, collect, got);
 }
 
 static void test_cases(void **state) {
     (void)state;
-    fixture_cases("tests/cases/tokenize.case", check_case);
+    cases_run("tests/cases/tokenize.case", "split", run);
 }
 
 static void test_nothing(void **state) {

@@ -81,7 +81,7 @@ static void test_difference(void **state) {
     (void)state;
     check_difference("a b c", "c b a", -1);
     check_difference("a b c", "a x c", VOCAB_SPECIALS + 1);
-    check_difference("a b c", "a b", VOCAB_SPECIALS + 2); /* which one of them alone has */
+    check_difference("a b c", "a b", VOCAB_SPECIALS + 2); /* only one of them has the word */
 }
 
 static void test_max_vocab(void **state) {
@@ -111,9 +111,9 @@ static void test_max_vocab(void **state) {
                      "mI,o!s.htr'acl\xC3\xA0"
                      "e",
                      "mI,o!s.htr'acl\xC3\xA0"
-                     "e"); /* pieces went, no character */
+                     "e"); /* pieces were removed, but no character */
     tokenizer_free(tokenizer);
-    options.max_vocab = 2; /* absurd, but no crash */
+    options.max_vocab = 2; /* no crash */
     tokenizer = fixture_learn(&options, SMALL);
     assert_int_equal(vocab_size(tokenizer_vocab(tokenizer)), VOCAB_SPECIALS);
     tokenizer_free(tokenizer);
@@ -134,7 +134,7 @@ static void test_longest_word(void **state) {
     }
 }
 
-/* Text cannot smuggle in the ids of special tokens. */
+/* Text never encodes to the ids of special tokens. */
 static void test_special_spellings(void **state) {
     (void)state;
     static const char *const lines[] = {"<s> <unk> </s> <pad>", "x<pad>y x</s>y",
@@ -281,7 +281,7 @@ static void test_known_round_trips(void **state) {
                      "c\xCC\xA7",
                      "x\xCC\x81\xC3\xA7\xC3\xA7");     /* comes back as NFC */
     check_round_trip(prefix, "vu\xFFvu", "vu<unk>vu"); /* U+FFFD was never seen */
-    check_round_trip(prefix, "\xFFvu", "<unk>vu");     /* nothing of the line before */
+    check_round_trip(prefix, "\xFFvu", "<unk>vu");     /* without text of the previous line */
     IdList ids = {0};
     StrList unknown = {0};
     tokenizer_encode_spelled(prefix, SV("vu\0vu"), &ids, &unknown); /* NUL would end the text of an <unk> */
@@ -293,7 +293,7 @@ static void test_known_round_trips(void **state) {
     tokenizer_free(suffix);
 }
 
-/* Some of everything: what is awkward is more likely than in any text. */
+/* Random text with many unusual characters. */
 static int random_character(Rng *rng) {
     static const int awkward[] = {' ',    ' ',    ' ',    '\'',   0x2019, 0xA0,   0x202F,  0x2009,  0x2581,
                                   '_',    0x301,  0x323,  0x200D, 0xFE0F, 0x3000, 0x1F600, 0x1F468, 0xFFFD,
@@ -313,7 +313,7 @@ static int random_character(Rng *rng) {
     }
 }
 
-/* Line in normal form, one plain space for each run of white space, none at the ends: what must come back. */
+/* The expected text: normal form, one plain space per run of white space, none at the ends. */
 static void expected_line(StrView line, StrBuf *out) {
     StrBuf normal = {0};
     unicode_normalize(line, NORMALIZE_NFC, false, &normal);
@@ -356,7 +356,7 @@ static void test_random_round_trips(void **state) {
         options.bpe_merges = round * 40;
         Tokenizer *tokenizer = fixture_learn(&options, lines);
         StrBuf back = {0};
-        for (int pass = 0; pass < 2; pass++) /* the second comes from the cache */
+        for (int pass = 0; pass < 2; pass++) /* the second pass uses the cache */
             for (int i = 0; i < LINES; i++) {
                 StrBuf wanted = {0};
                 if (round % 2)
@@ -375,7 +375,7 @@ static void test_random_round_trips(void **state) {
     }
 }
 
-/* Only unknown characters are unknown: one <unk> for each. */
+/* Each unknown character is one <unk>. */
 static void test_unknown_characters(void **state) {
     (void)state;
     static const TextOptions *const kinds[] = {&PREFIX, &SUFFIX};
@@ -401,7 +401,7 @@ static void test_unknown_characters(void **state) {
     }
 }
 
-/* What <unk> stands for comes back, of whatever kind the pieces are, from the cache too. */
+/* The text of each <unk> is restored, for all kinds of pieces, also from the cache. */
 static void test_spelled(void **state) {
     (void)state;
     static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
@@ -434,7 +434,7 @@ static void test_spelled(void **state) {
     }
 }
 
-/* Far more words than the cache holds, long and short, twice: the same ids from it and without it. */
+/* Far more words than the cache holds, long and short, twice: the same ids with and without the cache. */
 static void test_cache_is_bounded(void **state) {
     (void)state;
     Tokenizer *tokenizer = fixture_learn(&PREFIX, SMALL);
@@ -474,7 +474,7 @@ static void test_codes_from_file(void **state) {
     for (int i = 0; i < 4; i++) check_token(tokenizer, ids.ids[i], expected[i]);
     id_list_free(&ids);
     tokenizer_free(tokenizer);
-    options.bpe_codes = (char *)""; /* none: they are learned */
+    options.bpe_codes = (char *)""; /* no file: the merges are learned */
     tokenizer = fixture_learn(&options, lines);
     strbuf_clear(&written);
     assert_true(tokenizer_write_codes(tokenizer, &written));
@@ -486,7 +486,7 @@ static void test_codes_from_file(void **state) {
     strbuf_free(&written);
 }
 
-/* A list may spell the end of a word as a merge that is never made: what it would make is no piece of two. */
+/* A list can contain a merge with the end of a word that never applies. */
 static void test_codes_of_a_marker(void **state) {
     (void)state;
     static const char CODES[] = "#version: 0.2\nx< /w>\na a</w>\n";
@@ -525,7 +525,7 @@ static void test_decode(void **state) {
     options.bpe_merges = 0;
     Tokenizer *tokenizer = fixture_learn(&options, lines);
     int space = id_of(tokenizer, BPE_SPACE), a = id_of(tokenizer, "a"), b = id_of(tokenizer, "b");
-    /* What a model may write: no marker first, markers in a row or at the end, special tokens in between. */
+    /* Possible outputs of a model: no marker at the start, markers in a row or at the end, special tokens. */
     check_decode(tokenizer, (int[]){a, b}, 2, "ab");
     check_decode(tokenizer, (int[]){space, a, space, space, b, space}, 6, "a b");
     check_decode(tokenizer, (int[]){VOCAB_BOS, a, VOCAB_PAD, b, VOCAB_EOS, a}, 6, "ab");
@@ -614,7 +614,7 @@ static void test_labels(void **state) {
 
 /* ---- JSON ---- */
 
-/* Of text that is JSON: what is refused is so for what it says. */
+/* Valid JSON that is refused because of its contents. */
 static Status read_text(Tokenizer **tokenizer, StrView text) {
     Json *root;
     assert_int_equal(json_parse(&root, text, false), STATUS_OK);
@@ -723,7 +723,7 @@ static void test_sharing(void **state) {
     check_round_trip(other, "the cat", "the cat");
     tokenizer_free(other);
     static const char *const lines[] = {"\xC3\xA9t\xC3\xA9", NULL};
-    tokenizer = fixture_learn(&WORD, lines); /* a view brings text into the same form */
+    tokenizer = fixture_learn(&WORD, lines); /* the view has the same normal form */
     Tokenizer *view = tokenizer_view(tokenizer);
     check_round_trip(view, "E\xCC\x81te\xCC\x81", "\xC3\xA9t\xC3\xA9");
     tokenizer_free(view);

@@ -63,7 +63,7 @@ static void test_toy_formulas(void **state) {
     }
 }
 
-/* The two queries have different keys, or all have the same; numbers follow from the seed. */
+/* The two queries have different keys, or the same; the numbers depend on the seed. */
 static void test_toy_keys(void **state) {
     (void)state;
     ToyAttention equal, random, other;
@@ -86,7 +86,7 @@ static void test_toy_keys(void **state) {
     assert_memory_not_equal(random.queries, other.queries, sizeof(real[QUERIES][TOY_KEY_SIZE]));
 }
 
-/* Queries as long as the keys only where the score compares both number by number. */
+/* Queries have the length of the keys only if the score compares them component by component. */
 static void test_toy_sizes(void **state) {
     (void)state;
     static const struct {

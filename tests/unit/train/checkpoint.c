@@ -1,5 +1,5 @@
-/* checkpoint.c - the training state: what is saved comes back, in files of earlier versions too,
- * and what a resumed run may change and what not. */
+/* checkpoint.c - the training state is the same after saving and loading, also from files of earlier
+ * versions; options that a resumed run can change. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ typedef struct {
     Checkpoint checkpoint;
 } Run;
 
-/* A run in the scratch folder, with the default configuration but for `settings`: "train.epochs=3 ...". */
+/* A run in the scratch folder, with the default configuration except `settings`: "train.epochs=3 ...". */
 static Run *run_new(const char *settings) {
     Run *run = mem_alloc(1, sizeof *run);
     OptionTable tables[6];
@@ -131,12 +131,12 @@ static void test_round_trip(void **state) {
     run_free(run);
 }
 
-/* What becomes of a state file. */
+/* A change of a state file. */
 typedef struct {
     const char *without; /* a tensor, or a key of the metadata */
     const char *config, *simd, *blas;
     int words;                    /* of the counters; 0: all */
-    bool square;                  /* they are a matrix */
+    bool square;                  /* the counters are a matrix */
     const char *format, *version; /* others */
     const uint64_t *counters;     /* others */
     const float *weights;         /* others */
@@ -186,7 +186,7 @@ static void rewrite(Change change) {
     assert_int_equal(rename(fixture_path("old"), fixture_path(STATE)), 0);
 }
 
-/* Earlier versions did not save the last learning rate, and zeros for what may change. */
+/* Earlier versions did not save the last learning rate and some other counters. */
 static void test_earlier_version(void **state) {
     (void)state;
     Progress progress = progress_at(1000);
@@ -196,7 +196,7 @@ static void test_earlier_version(void **state) {
                                "\"samples\": 0, \"save_minutes\": 1}}"});
     Run *run = run_new("train.epochs=30 train.samples=1");
     if (checkpoint_load_state(&run->checkpoint) != STATUS_OK) fail_msg("%s", status_message());
-    progress.last_rate = progress.best_chrf = progress.loss_of_best = 0; /* what run_new starts with */
+    progress.last_rate = progress.best_chrf = progress.loss_of_best = 0; /* initial values of run_new */
     assert_same(&run->progress, &progress);
     run_free(run);
     rewrite((Change){.words = 14, .config = "{}"});
@@ -223,7 +223,7 @@ static void assert_refused(Change change, const char *message) {
         fail_msg("%s: status %d: %s", message, status, status_message());
 }
 
-/* Files with sound digests that are no states of this run. */
+/* Files with valid checksums that are not states of this run. */
 static void test_refused(void **state) {
     (void)state;
     static const char *const KEYS[] = {"config",      "data_sha256", "simd",
@@ -306,7 +306,7 @@ static void assert_provenance(const Run *run, const char *part) {
     seq2seq_free(model);
 }
 
-/* A model says what epoch it is of, begun or complete; scores and calibration only where they are its own. */
+/* The provenance has the epoch of the model, and scores and calibration only if they belong to this model. */
 static void test_provenance(void **state) {
     (void)state;
     ProgressRecord record = {.update = 20, .valid_loss = 1.5, .valid_bleu = 25};
@@ -325,7 +325,7 @@ static void test_provenance(void **state) {
     run_free(run);
 }
 
-/* A folder that was made for nothing goes again; what was there stays, and what came to be there. */
+/* An unused new folder is removed. An existing folder stays, and a folder with files, too. */
 static void test_leaving(void **state) {
     (void)state;
     const char *dir = fixture_path("unused");
@@ -346,8 +346,8 @@ static void test_leaving(void **state) {
     rmdir(dir);
 }
 
-/* Two trainers begin at once: when the first one looks, there is no folder; when it makes one, the other one
- * has it and its lock. */
+/* Two trainings start at once. The first one finds no folder; when it creates the folder, the second one has
+ * already created and locked it. */
 static int rival_fd = -1;
 static bool rival_gives_up, rival_begins;
 int mkdir(const char *path, mode_t mode) {
@@ -374,7 +374,7 @@ static void test_leaving_to_a_rival(void **state) {
     close(rival_fd);
     unlink(fixture_path("contested/LOCK"));
     rmdir(dir);
-    /* The lock file is another one than this process locked. */
+    /* The lock file is not the one that this process locked. */
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     unlink(fixture_path("contested/LOCK"));
     int fd = open(fixture_path("contested/LOCK"), O_RDWR | O_CREAT, 0666);
@@ -384,7 +384,7 @@ static void test_leaving_to_a_rival(void **state) {
     close(fd);
     unlink(fixture_path("contested/LOCK"));
     rmdir(dir);
-    /* The holder gives up between another one's opening the lock file and locking it. */
+    /* The holder removes the lock after this process opens the file and before it locks the file. */
     rival_gives_up = true;
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
     assert_false(rival_gives_up);
@@ -393,7 +393,7 @@ static void test_leaving_to_a_rival(void **state) {
     assert_false(file_exists(dir));
 }
 
-/* Whoever holds the lock need not have said who it is. */
+/* The lock file can lack the number of its process. */
 static void test_lock_of_a_stranger(void **state) {
     (void)state;
     int fd = open(fixture_path("LOCK"), O_RDWR | O_CREAT, 0666);
@@ -405,9 +405,9 @@ static void test_lock_of_a_stranger(void **state) {
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_OK);
     unlink(fixture_path("LOCK"));
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
-    fixture_write("LOCK", "1\n", 2); /* somebody else's */
+    fixture_write("LOCK", "1\n", 2); /* of another process */
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
-    /* In place of the folder a link to another disk, where there is one. */
+    /* A link to another disk in place of the folder, if there is another disk. */
     char other[] = "/dev/shm/attn-mt-test-XXXXXX", lock[64];
     if (!mkdtemp(other)) return;
     snprintf(lock, sizeof lock, "%s/LOCK", other);
@@ -417,7 +417,7 @@ static void test_lock_of_a_stranger(void **state) {
     rmdir(other);
 }
 
-/* Instead of the C library's: some file systems have no locks. */
+/* Replaces the C library's function: some file systems have no locks. */
 static bool has_locks = true;
 int flock(int fd, int operation) {
     if (rival_gives_up) {
@@ -440,7 +440,7 @@ static void test_no_locks(void **state) {
     assert_non_null(strstr(status_hint_text(), "--run DIR"));
 }
 
-/* Nothing has been locked yet: nothing may be written. */
+/* Without a lock nothing is written. */
 static void test_no_lock(void **state) {
     (void)state;
     assert_int_equal(checkpoint_check_lock(fixture_path(".")), STATUS_RUNTIME);
@@ -461,7 +461,7 @@ static void test_forgets(void **state) {
 static void test_changes(void **state) {
     (void)state;
     static const struct {
-        const char *saved, *now, *message; /* NULL: it may be resumed */
+        const char *saved, *now, *message; /* NULL if the run can be resumed */
     } CASES[] = {
         {"", "", NULL},
         {"", "train.epochs=7 train.max_updates=9 train.max_minutes=3 train.patience=2", NULL},

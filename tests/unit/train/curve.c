@@ -1,4 +1,4 @@
-/* curve.c - training curves: round ticks, gaps, places, odd and many values. */
+/* curve.c - training curves: round ticks, gaps, coordinates, unusual and many values. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void draw(const char *title, const char *x, const char *left, const char 
     plot_write_svg(&plot, out);
 }
 
-/* How often a letter occurs in the paths of all lines. */
+/* The number of occurrences of a letter in the paths of all lines. */
 static int path_count(const StrBuf *out, char letter) {
     int count = 0;
     for (const char *path = strbuf_text(out); (path = strstr(path, "stroke-linejoin")) != NULL; path++)

@@ -14,7 +14,7 @@
 
 enum { SHARDS = 3, UPDATES = 4 };
 
-/* Larger than one chunk of the passes (32,768 numbers), and not a multiple of anything. */
+/* Larger than one chunk of the passes (32,768 numbers), and not a multiple of a vector. */
 static ParamSet *make_params(void) {
     ParamSet *params = params_new();
     params_add(params, "first", 123, 411, INIT_NORMAL, 1, PANELS_AFFINE);
@@ -124,7 +124,7 @@ static void test_threads(void **state) {
     mem_free(expected_average);
 }
 
-/* The parameter and the update are named, and nothing changes. */
+/* The message names the parameter and the update, and no weight changes. */
 static void test_gradient_that_is_not_finite(void **state) {
     (void)state;
     static const double POISON[] = {NAN, INFINITY, -INFINITY, 3e38};
@@ -150,7 +150,7 @@ static void test_gradient_that_is_not_finite(void **state) {
         }
 }
 
-/* A weight or an average that is not finite is found, at its first number and at its last. */
+/* Detects a weight or an average that is not finite, in the first and in the last number. */
 static void test_weights_that_are_not_finite(void **state) {
     (void)state;
     Bench b = bench_new(1, true);
@@ -185,12 +185,12 @@ static void test_variants(void **state) {
     fill_gradients(b.params, b.grads, 1, 1);
     assert_int_equal(update(&b, &options, &norm), STATUS_OK);
     assert_true(norm > 1);
-    /* Adam's first step does not depend on the size of the gradient: what tells is the moment. */
+    /* Adam's first step does not depend on the size of the gradient: the moment shows the clipping. */
     double largest = 0;
     for (size_t i = 0; i < b.params->size; i++) largest = fmax(largest, fabs((double)b.optimizer->m[i]));
     assert_true(largest > 0.1);
     assert_memory_not_equal(first->packed, stale, packed_size);
-    optimizer_swap_average(b.optimizer); /* without an average: nothing */
+    optimizer_swap_average(b.optimizer); /* no effect without an average */
     mem_free(stale);
     bench_free(&b);
 }
@@ -230,7 +230,7 @@ static void test_schedules(void **state) {
     (void)state;
     TrainOptions o = {.learning_rate = 0.2, .warmup = 100, .decay_factor = 0.5};
     static const int KINDS[] = {SCHEDULE_CONSTANT, SCHEDULE_INVERSE_SQRT, SCHEDULE_PLATEAU, SCHEDULE_LINEAR};
-    for (int i = 0; i < 4; i++) { /* all warm up alike, and reach the full rate */
+    for (int i = 0; i < 4; i++) { /* the same warm-up in all schedules, up to the full rate */
         o.schedule = KINDS[i];
         assert_true(near(optimizer_learning_rate(&o, 1, 0, 0), 0.002));
         assert_true(near(optimizer_learning_rate(&o, 50, 0, 0), 0.1));
@@ -251,7 +251,7 @@ static void test_schedules(void **state) {
     for (int update = 100; update <= 1000; update++) /* of 1000: all of it at first, then equal steps to 0 */
         assert_true(
             near(optimizer_learning_rate(&o, update, (update - 1) / 1000.0, 3), 0.2 * (1001 - update) / 901));
-    assert_true(near(optimizer_learning_rate(&o, 400, 0, 0), 0.2)); /* there is no end */
+    assert_true(near(optimizer_learning_rate(&o, 400, 0, 0), 0.2)); /* a training without an end */
     assert_true(near(optimizer_learning_rate(&o, 400, 1, 0), 0));
     assert_true(near(optimizer_learning_rate(&o, 400, 1.5, 0), 0));
     o.warmup = 0;

@@ -1,5 +1,4 @@
-/* progress.c - train.jsonl: what is written reads back the same, up to the update that is asked
- * for. */
+/* progress.c - train.jsonl is the same after writing and reading, up to the requested update. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +84,7 @@ static void test_round_trip(void **state) {
     }
 }
 
-/* The names that users and scripts rely on, one object a line, nothing that is not JSON. */
+/* Names of fields that scripts use; one JSON object per line. */
 static void test_text(void **state) {
     (void)state;
     StrBuf line = {0};
@@ -109,7 +108,7 @@ static void test_text(void **state) {
     strbuf_free(&line);
 }
 
-/* The widest that a run has, and what does not fit. */
+/* The longest line of a run, and lines that do not fit. */
 static void test_line(void **state) {
     (void)state;
     ProgressRecord r = {.update = 400,
@@ -179,7 +178,7 @@ static void test_damaged(void **state) {
     assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_OK);
     assert_true(progress.count == 1 && !progress.records[0].best);
     progress_free(&progress);
-    static const char *const UTF16[] = {"\xFF\xFE{\0}", "\xFE\xFF\0{\0"}; /* an editor saved it like that */
+    static const char *const UTF16[] = {"\xFF\xFE{\0}", "\xFE\xFF\0{\0"}; /* saved by an editor */
     for (int i = 0; i < 2; i++) {
         fixture_write("train.jsonl", UTF16[i], 6);
         assert_int_equal(progress_read(&progress, fixture_path("train.jsonl"), 1000), STATUS_DATA);
@@ -195,7 +194,7 @@ static void assert_drawn(const Progress *progress, const Config *config, const c
     strbuf_free(&curve);
 }
 
-/* The two losses are told apart by what is in one alone. */
+/* The two losses have different contributions. */
 static void test_names_of_losses(void **state) {
     (void)state;
     Progress progress = {0};
@@ -217,7 +216,7 @@ static void test_names_of_losses(void **state) {
     progress_free(&progress);
 }
 
-/* Each of what ends a run, and how far it is then. */
+/* The progress for each limit that can end a run. */
 static void test_end(void **state) {
     (void)state;
     char way[PROGRESS_EXTENSION];
@@ -234,7 +233,7 @@ static void test_end(void **state) {
     assert_string_equal(progress_find_end(&p, &o, way), "all updates are done");
     assert_string_equal(way, "--max-updates 50");
     assert_true(progress_share(&p, &o, 10) == 1);
-    o = (TrainOptions){.epochs = 4, .max_updates = 100}; /* what comes first */
+    o = (TrainOptions){.epochs = 4, .max_updates = 100}; /* the first limit counts */
     assert_true(progress_share(&p, &o, 0) == 0.5);
     o.max_updates = 40;
     assert_true(progress_share(&p, &o, 0) == 0.625);
@@ -246,14 +245,14 @@ static void test_end(void **state) {
     o = (TrainOptions){.patience = 3};
     assert_string_equal(progress_find_end(&p, &o, way), "it no longer improved");
     assert_string_equal(way, "--patience 6");
-    p.seconds = 620; /* an end that was set when the run was far beyond it */
+    p.seconds = 620; /* the run is far beyond its end */
     o = (TrainOptions){.patience = 1};
     progress_find_end(&p, &o, way);
     assert_string_equal(way, "--patience 6");
     o = (TrainOptions){.max_minutes = 2};
     progress_find_end(&p, &o, way);
     assert_string_equal(way, "--set train.max_minutes=20");
-    p.seconds = 1; /* more than the limit, which is looked at between updates */
+    p.seconds = 1; /* above the limit, which is checked between updates */
     o = (TrainOptions){.max_minutes = 0.0001};
     progress_find_end(&p, &o, way);
     assert_string_equal(way, "--set train.max_minutes=2");

@@ -56,7 +56,7 @@ typedef struct {
 
 static MicroBatch batch_of(int count, uint64_t key) { return (MicroBatch){BATCH, count, key}; }
 
-/* Of these batches, each as a whole on one tape. */
+/* The gradient of these batches, each computed on one tape. */
 static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const MicroBatch *batches,
                         int batch_count) {
     Tape *tape = tape_new(seq2seq_params(model), true);
@@ -72,7 +72,7 @@ static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const MicroB
     return result;
 }
 
-/* Of these batches, after another update that must leave nothing behind. */
+/* The gradient of these batches, after another update that must have no effect. */
 static Result run_batches(const Seq2Seq *model, const Corpus *corpus, int threads, const MicroBatch *batches,
                           int batch_count) {
     Workers *workers = workers_new(threads);
@@ -116,7 +116,7 @@ static void test_threads(void **state) {
         assert_true(fabs(one.loss.likelihood - whole.loss.likelihood) <= 1e-5 * whole.loss.likelihood);
         for (size_t i = 0; i < size; i++)
             assert_true(fabs((double)(one.gradient[i] - whole.gradient[i])) <= 1e-5);
-        for (int threads = 2; threads <= 16; threads++) { /* bit for bit, also if some have no part */
+        for (int threads = 2; threads <= 16; threads++) { /* some have no part */
             Result other = run(model, &corpus, threads, BATCH_SIZE, (uint64_t)key);
             assert_true(other.loss.loss == one.loss.loss);
             assert_true(other.loss.likelihood == one.loss.likelihood);
@@ -130,7 +130,7 @@ static void test_threads(void **state) {
     corpus_free(&corpus);
 }
 
-/* The gradient of two batches is the sum of theirs, by any number of threads the same. */
+/* The gradient of two batches is the sum of their gradients, with the same bits for any number of threads. */
 static void test_several_batches(void **state) {
     (void)state;
     Corpus corpus = make_corpus();
@@ -155,8 +155,8 @@ static void test_several_batches(void **state) {
     corpus_free(&corpus);
 }
 
-/* As many parts as the batches want: the gradient is that of one part, and the same bits for any number of
- * threads; so many that rounds end inside a shard, and more than there are parts. */
+/* The number of parts follows from the batches: the gradient equals that of one part, with the same bits for
+ * any number of threads, also if rounds end inside a shard, and with more threads than parts. */
 static void test_by_batch(void **state) {
     (void)state;
     static int all[PAIRS];
@@ -281,20 +281,21 @@ static void test_validation(void **state) {
     corpus_free(&corpus);
 }
 
-/* A model that writes from right to left learns from turned targets, and nothing else is different. */
+/* A right-to-left model learns from reversed targets; nothing else differs. */
 static void test_right_to_left(void **state) {
     (void)state;
-    Corpus corpus = make_corpus(), turned = make_corpus();
+    Corpus corpus = make_corpus(), reversed = make_corpus();
     for (int i = 0; i < PAIRS; i++)
-        tokens_reverse((int *)turned.target.ids + turned.target.start[i], corpus_target_length(&turned, i));
+        tokens_reverse((int *)reversed.target.ids + reversed.target.start[i],
+                       corpus_target_length(&reversed, i));
     Seq2Seq *model = make_model();
     Seq2Seq *right_to_left = make_variant(DROPOUTS " model.decoder.right_to_left=true");
-    Result a = run(model, &turned, 2, BATCH_SIZE, 1), b = run(right_to_left, &corpus, 2, BATCH_SIZE, 1),
+    Result a = run(model, &reversed, 2, BATCH_SIZE, 1), b = run(right_to_left, &corpus, 2, BATCH_SIZE, 1),
            other = run(model, &corpus, 2, BATCH_SIZE, 1);
     assert_true(a.loss.loss == b.loss.loss && a.loss.loss != other.loss.loss);
     assert_memory_equal(a.gradient, b.gradient, seq2seq_params(model)->size * sizeof(real));
     Workers *workers = workers_new(2);
-    assert_true(validate_loss(model, &turned, workers).loss ==
+    assert_true(validate_loss(model, &reversed, workers).loss ==
                 validate_loss(right_to_left, &corpus, workers).loss);
     workers_free(workers);
     mem_free(a.gradient);
@@ -303,7 +304,7 @@ static void test_right_to_left(void **state) {
     seq2seq_free(model);
     seq2seq_free(right_to_left);
     corpus_free(&corpus);
-    corpus_free(&turned);
+    corpus_free(&reversed);
 }
 
 /* Shards that ranks can share, and parts of each that threads can: powers of two; no part without a

@@ -132,8 +132,8 @@ static void test_order_of_pairs(void **state) {
     check_pairs(&alignment, 0.5, over, 3);
 }
 
-/* A line of three chunks, the second one without translation: there is a block for each, and zeros beside
- * them only in the matrix. */
+/* A line of three chunks, the second one without translation: one block for each; only the matrix has zeros
+ * outside the blocks. */
 static void test_blocks(void **state) {
     (void)state;
     static const float first[2][2] = {{16 / 64.f, 8 / 64.f}, {4 / 64.f, 4 / 64.f}};
@@ -166,7 +166,7 @@ static void test_blocks(void **state) {
     seq2seq_free(f.model);
 }
 
-/* Self-attention of a translation that was cut, without </s>: the source has one, inputs begin with <s>. */
+/* Self-attention of a truncated translation without </s>; the source has </s>, the inputs begin with <s>. */
 static void test_self(void **state) {
     (void)state;
     static const float expected[2][3] = {{32 / 64.f, 16 / 64.f, 16 / 64.f}, {2 / 64.f, 2 / 64.f, 60 / 64.f}};

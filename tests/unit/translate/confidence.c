@@ -1,4 +1,4 @@
-/* confidence.c - a logistic curve from words, and its way through JSON. */
+/* confidence.c - fits a logistic curve to words, writes and reads it as JSON. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void test_curve_is_found(void **state) {
     assert_null(words.logits);
 }
 
-/* All right, all wrong, one word, none: no calibration. A curve that falls: their share. */
+/* All right, all wrong, one word, no word: no calibration. A falling curve: the share of right words. */
 static void test_odd_words(void **state) {
     (void)state;
     static const double odd[][2] = {{0, 100}, {0, -100}, {-1, 0}};
@@ -128,7 +128,7 @@ static void test_confidence(void **state) {
     double first = 1 / (1 + exp(-(2 * log(0.25 / 0.75) + 0.5))), second = 1 / (1 + exp(-(2 * log(9) + 0.5)));
     assert_true(fabs(confidence_of(&c, &item, words) - (first + second) / 2) < 1e-5);
     assert_true(fabs(words[0] - first) < 1e-5 && fabs(words[1] - second) < 1e-5);
-    /* Nothing is certain, and nothing impossible; no words are no confidence. */
+    /* No word is certain or impossible; without words there is no confidence. */
     scores[0] = scores[1] = 0;
     scores[2] = -200;
     c = (Calibration){1, 0, 10};

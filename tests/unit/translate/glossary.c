@@ -1,4 +1,5 @@
-/* glossary.c - the terms in a text, and invalid glossaries. */
+/* glossary.c - the terms in a text, and invalid glossaries; lines translated with terms and prefixes.
+ * Cases: tests/cases/glossary_terms.case, glossary.case, prefix.case, copied.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +7,9 @@
 #include <cmocka.h>
 #include <string.h>
 #include "base/unicode.h"
+#include "kern/kern.h"
 #include "translate/glossary.h"
+#include "unit/copy_cases.h"
 #include "unit/text_fixture.h"
 
 static const TextOptions TEXT = {.normalize = NORMALIZE_NFC, .lowercase = true};
@@ -16,47 +19,47 @@ static Status read_files(Glossary **glossary, const char *first, const char *sec
     return glossary_read(glossary, &(StrList){paths, second ? 2 : 1}, &TEXT);
 }
 
-static void test_found(void **state) {
-    (void)state;
-    static const struct {
-        const char *text, *found; /* each with a bar behind it */
-        int most;
-    } CASES[] = {
-        {"the dog sleeps", "chien|", 9},
-        {"a cat, a dog", "chien|chat|", 9}, /* as in the file: both have three letters */
-        {"a bird, a dog", "oiseau|chien|", 9},
-        {"a Hot Dog", "saucisse|", 9},                   /* the longer term hides the other */
-        {" a  hot \t\xE2\x80\xA8 dog ", "saucisse|", 9}, /* white space is one space, as to the model, ... */
-        {"a hot\xC2\xA0"
-         "dog",
-         "chien|", 9}, /* ... which knows a no-break space for itself */
-        {"big  black  bird", "merle|oiseau|", 9},
-        {"dogs", "", 9},
-        {"", "", 9},
-        {"a hound, a dog", "chien|", 9}, /* once */
-        {"a cat, a hot dog, a hound", "saucisse|chien|chat|", 3},
-        {"a cat, a hot dog, a hound", "saucisse|chien|", 2},
-        {"a cat, a hot dog, a hound", "", 0},
-    };
-    static const char FILE_TEXT[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
-    static const char MORE_TEXT[] =
-        "Dog\tloup\nbird\toiseau\nbig  black\tmerle\n"; /* the first file's dog counts */
+/* The targets that are found, with | behind each. */
+static void run_found(const CaseSection *section, StrView input, StrBuf *got) {
+    static const char FIRST[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
+    static const char SECOND[] = "Dog\tloup\nbird\toiseau\nbig  black\tmerle\n";
+    StrView most = case_option(section, "most");
     Glossary *glossary;
-    const char *path = fixture_write("glossary", FILE_TEXT, strlen(FILE_TEXT)),
-               *more = fixture_write("more", MORE_TEXT, strlen(MORE_TEXT));
+    GlossaryTerm terms[9];
+    const char *path = fixture_write("glossary", FIRST, strlen(FIRST)),
+               *more = fixture_write("more", SECOND, strlen(SECOND));
     assert_int_equal(read_files(&glossary, path, more), STATUS_OK);
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        GlossaryTerm terms[9];
-        StrBuf found = {0};
-        int count = glossary_find(glossary, sv(CASES[i].text), terms, 0, CASES[i].most);
-        for (int t = 0; t < count; t++) {
-            strbuf_add(&found, terms[t].target);
-            strbuf_add_char(&found, '|');
-        }
-        assert_string_equal(strbuf_text(&found), CASES[i].found);
-        strbuf_free(&found);
+    int count = glossary_find(glossary, input, terms, 0, most.length ? most.data[0] - '0' : 9);
+    for (int t = 0; t < count; t++) {
+        strbuf_add(got, terms[t].target);
+        strbuf_add_char(got, '|');
     }
     glossary_free(glossary);
+}
+
+static void test_found(void **state) {
+    (void)state;
+    cases_run("tests/cases/glossary_terms.case", "most", run_found);
+}
+
+static void test_translated(void **state) {
+    (void)state;
+    cases_run("tests/cases/glossary.case", COPY_CASE_KEYS, copy_case_run);
+}
+
+static void test_prefix(void **state) {
+    (void)state;
+    cases_run("tests/cases/prefix.case", COPY_CASE_KEYS, copy_case_run);
+}
+
+static void test_placeholders(void **state) {
+    (void)state;
+    cases_run("tests/cases/placeholders.case", COPY_CASE_KEYS, copy_case_run);
+}
+
+static void test_copied(void **state) {
+    (void)state;
+    cases_run("tests/cases/copied.case", COPY_CASE_KEYS, copy_case_run);
 }
 
 static void test_refused(void **state) {
@@ -84,6 +87,9 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_refused)};
+    kern_select();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_found),        cmocka_unit_test(test_translated),
+                                       cmocka_unit_test(test_prefix),       cmocka_unit_test(test_copied),
+                                       cmocka_unit_test(test_placeholders), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -329,7 +329,7 @@ static void test_spelling(void **state) {
     Seq2Seq *models[2] = {spelling_model(1, true), spelling_model(2, true)};
     check_models((const Seq2Seq *const *)models, 1, 1);
     check_models((const Seq2Seq *const *)models, 2, 2); /* an ensemble */
-    tiny_model_turn(models[1]);
+    tiny_model_reverse(models[1]);
     check_models((const Seq2Seq *const *)models, 2, 3); /* two directions */
     check_models((const Seq2Seq *const *)models + 1, 1, 4);
     seq2seq_free(models[0]);

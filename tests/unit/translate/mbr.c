@@ -1,4 +1,4 @@
-/* mbr.c - which of several translations agrees best with all. */
+/* mbr.c - the translation that agrees best with all others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void test_order(void **state) {
                 if (i)
                     assert_true(plain_gain(score, scale, strbuf_text(&t.items[i - 1].text)) >= gain - 1e-9);
             }
-            assert_true(fabs(sum - (-9.75)) < 1e-9); /* each is there once, with its score */
+            assert_true(fabs(sum - (-9.75)) < 1e-9); /* each item occurs once, with its score */
             if (scale == 0) assert_string_equal(strbuf_text(&t.items[0].text), TEXTS[3]);
             if (scale == 0) assert_string_equal(strbuf_text(&t.items[COUNT - 1].text), TEXTS[1]);
             translation_free(&t);
@@ -92,7 +92,7 @@ static void test_left_alone(void **state) {
     translation_free(&constrained);
 }
 
-/* Sentences of two words have a BLEU, too; between equals the search's order stays. */
+/* BLEU of sentences of two words; equal items keep the order of the search. */
 static void test_short(void **state) {
     (void)state;
     static const char *const SHORT[] = {"x y", "a b", "a b", "a b"};

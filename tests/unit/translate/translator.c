@@ -30,7 +30,7 @@ static const TranslatorOptions OPTIONS = {.search = {.decode = {.beam_size = 3,
                                                      .attention = true},
                                           .quiet = true};
 
-/* Lines of 0 to 30 words, some of them blank in unusual ways. */
+/* Lines of 0 to 30 words, some with unusual white space only. */
 static void lines_begin(StrBuf *buffers, StrView *lines) {
     for (int i = 0; i < LINES; i++) {
         if (i % 10 == 3)
@@ -76,7 +76,7 @@ static void assert_same_translation(const Translation *a, const Translation *b) 
     }
 }
 
-/* Neither threads, nor the sizes of groups, nor the neighbours change a line's translation. */
+/* A line's translation does not depend on threads, group sizes or other lines. */
 static void test_grouping_and_threads(void **state) {
     (void)state;
     Seq2Seq *model = tiny_model_new(WORDS, 5);
@@ -256,7 +256,7 @@ static void test_where_chinese_is_cut(void **state) {
     check_split(characters, "a？！b c，d", 7, "[a？！][b c，d]");
     check_split(characters, "abcdea。b", 4, "[abcd][ea。][b]");
     check_split(characters, "ab．cde", 5, "[ab．][cde]");
-    check_split(characters, "a1，1b。cde", 7, "[a1，1b。][cde]"); /* within a number is no end */
+    check_split(characters, "a1，1b。cde", 7, "[a1，1b。][cde]"); /* no sentence end within a number */
     tokenizer_free(characters);
     config_free(&config);
 }
@@ -365,7 +365,7 @@ static void test_forced_lines(void **state) {
     seq2seq_free(model);
 }
 
-/* The best of several items with the same text stays, at its rank. */
+/* Of several items with the same text the best one stays, at its rank. */
 static void test_different_candidates(void **state) {
     (void)state;
     static const char *const TEXTS[] = {"the cat", "a cat", "the cat", "cats", "a cat", "dogs"};

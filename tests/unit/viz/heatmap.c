@@ -1,4 +1,4 @@
-/* heatmap.c - tables and pictures: exact where small, sound where large or odd. */
+/* heatmap.c - tables and pictures: exact small ones, valid large and unusual ones. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static void assert_text(const StrBuf *out, const char *expected) {
     assert_int_equal(out->length, strlen(expected));
 }
 
-/* A map of one label and one weight everywhere. */
+/* A map with one label and one weight. */
 typedef struct {
     Heatmap map;
     const char **labels;
@@ -174,7 +174,7 @@ static void test_csv_exact(void **state) {
     strbuf_free(&out);
 }
 
-/* A reader of its own: the next cell, unquoted, into `cell`; *end_of_line tells what followed it. */
+/* An independent reader: puts the next unquoted cell into `cell`; *end_of_line: the cell is the last one. */
 static size_t read_cell(StrView text, size_t at, StrBuf *cell, bool *end_of_line) {
     strbuf_clear(cell);
     bool quoted = at < text.length && text.data[at] == '"';
@@ -343,7 +343,7 @@ static void test_svg_sizes(void **state) {
         assert_int_equal(text_count(&out, "<rect "), sizes[i][0] * sizes[i][1] + 3);
         assert_int_equal(text_count(&out, ">gouvernement</text>"), sizes[i][0] + sizes[i][1]);
         double width = root_number(&out, " width=\""), height = root_number(&out, " height=\"");
-        /* Cells of at least 16 pixels, and not much around them. */
+        /* Cells of at least 16 pixels, with small margins. */
         assert_true(width >= 16 * sizes[i][1] + 50 && width <= 34 * sizes[i][1] + 300);
         assert_true(height >= 16 * sizes[i][0] + 50 && height <= 34 * sizes[i][0] + 300);
         if (sizes[i][0] == 80) assert_true(height < 1500);
@@ -388,7 +388,7 @@ static void test_text_colour(void **state) {
     strbuf_free(&out);
 }
 
-/* The title of a long sentence takes lines, not width. */
+/* The title of a long sentence wraps. */
 static void test_svg_title_wraps(void **state) {
     (void)state;
     static const char *const row[] = {"r"}, *const column[] = {"c"};
@@ -402,7 +402,7 @@ static void test_svg_title_wraps(void **state) {
     assert_in_range(strtol(strstr(strbuf_text(&out), "width=\"") + 7, NULL, 10), 100, 520);
     assert_in_range(text_count(&out, "font-size=\"15\""), 6, 20);
     int words = text_count(&out, "word ") + text_count(&out, "word<");
-    assert_int_equal(words, 2 * 60); /* the picture's own title has them too */
+    assert_int_equal(words, 2 * 60); /* the title element repeats them */
     strbuf_free(&title);
     strbuf_free(&out);
 }
@@ -443,7 +443,7 @@ static void test_text_numbers(void **state) {
     strbuf_free(&out);
 }
 
-/* Whatever the size, no line is wider than asked and every weight is shown once. */
+/* At any size, no line is wider than the limit and every weight is shown once. */
 static void test_text_fits(void **state) {
     (void)state;
     static const char *const labels[] = {"a", "gouvernement", "anticonstitutionnellement", "日本語", ""};
@@ -490,7 +490,8 @@ static void test_text_steers_no_terminal(void **state) {
 static void test_text_keeps_columns_in_order(void **state) {
     (void)state;
     static const char *const letters[] = {"ש", "ل", "a"};
-    static const char *const words[] = {"שלוםשלוםשלוםשלוםשלום", "לום", "a"}; /* too long to stand on end */
+    /* The first label is too long to be vertical. */
+    static const char *const words[] = {"שלוםשלוםשלוםשלוםשלום", "לום", "a"};
     static const float weights[3];
     StrBuf out = {0};
     heatmap_write_text(&(Heatmap){1, 3, letters + 2, letters, weights, NULL}, 80, false, &out);

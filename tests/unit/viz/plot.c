@@ -1,4 +1,4 @@
-/* plot.c - plots: ticks and places, gaps, many series, odd values. */
+/* plot.c - plots: ticks and coordinates, gaps, many series, unusual values. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +68,7 @@ static void test_axis_positions(void **state) {
     for (size_t i = 0; i < COUNT(odd); i++) assert_int_equal(axis_draws(odd[i]), i < 2 || i == 5);
 }
 
-/* Ticks rise, enclose what is covered and are not too many, whatever the range. */
+/* For any range, ticks ascend, enclose the range and are few. */
 static void test_axis_ranges(void **state) {
     (void)state;
     for (double low = 1.1e-30; low < 9e29; low *= 7.3)
@@ -191,7 +191,7 @@ static void test_plot_odd_values(void **state) {
         }
 }
 
-/* More series than colours are told apart by dots; a long title does not leave the picture. */
+/* More series than colours differ by dots; a long title stays inside the picture. */
 static void test_plot_many_series(void **state) {
     (void)state;
     static const double x[] = {1, 2}, y[] = {1, 2};

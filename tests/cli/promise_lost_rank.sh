@@ -1,6 +1,6 @@
-# mpi_faults.sh - a rank that is killed or stopped ends all others in time, which name it; signals to the
-# launcher or to one rank save and stop; what is left goes on, with another number of ranks, to the bytes of a
-# run that nothing happened to; and other weights or data on one rank are noticed.
+# promise_lost_rank.sh - a lost machine costs only the unsaved work. If a rank is killed or stopped, the other
+# ranks name it and end in time. Signals to the launcher or to a rank save and stop. A resume with another
+# number of ranks ends with the bytes of an uninterrupted run. Different weights or data are detected.
 # MPI_STOPS and MPI_KILLS: how many of each, with each MPI library.
 # slow
 # not sanitized: the program is linked here
@@ -11,7 +11,7 @@ set -eu
     exit 77
 }
 
-# start LIBRARY RUN: three ranks in the background, until there is something saved
+# start LIBRARY RUN: starts three ranks in the background and waits for the first checkpoint
 start() {
     # shellcheck disable=SC2086  # the options are words
     ranks "$1" 3 train --run "$TMP/$2" $options $length 100000 >"$TMP/err" 2>&1 &
@@ -20,7 +20,7 @@ start() {
     sleep "0.$(($(date +%N | cut -c 1-3 | sed 's/^0*//;s/^$/0/') % 10))"
 }
 
-# ends RUN CODES: all of them, with one of these exit codes, in the time set, and a minute for a busy machine
+# ends RUN CODES: all ranks end with one of these exit codes within the timeout and a minute
 ends() {
     begin=$(date +%s)
     status=0
@@ -52,8 +52,8 @@ for library in $mpis; do
         echo "$library: rank $rank killed, all ended after $took seconds, went on from update ${at:-0}"
     done
 
-    # A signal to one rank, and to the launcher. Open MPI's own exit code after SIGTERM is 1, MPICH's is now
-    # and then 0 after any signal.
+    # A signal to one rank, and to the launcher. After SIGTERM, Open MPI's exit code is 1; MPICH's is
+    # sometimes 0 after any signal.
     run=$library.one
     start "$library" "$run"
     kill -TERM "$(rank_process "$run" 1)"
@@ -74,8 +74,8 @@ for library in $mpis; do
     goes_on "$library" 2 "$run"
 done
 
-# Weights that differ: the linker puts a hand between the program and its exchanges, which turns a bit of
-# what arrives at rank 1 in each exchange that is large enough to carry weights, from the third on.
+# Different weights: a wrapper (--wrap) around the exchange flips a bit of
+# the data of rank 1 in each exchange of weights, from the third one on.
 cat >"$TMP/flip.c" <<'END'
 #include "distributed/comm.h"
 void __real_group_gather(void *block, const size_t *first);
@@ -96,7 +96,7 @@ expect 1 ranks flip 2 train --run "$TMP/flip" $options $length 200
 says "rank 1 on $(hostname) has other weights in '"
 says 'after update 100'
 
-# Data that differ.
+# Different data.
 head -n 399 data/train.tsv >"$TMP/other.tsv"
 cat >"$TMP/attn-mt-data" <<END
 #!/bin/sh

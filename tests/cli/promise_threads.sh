@@ -1,5 +1,6 @@
 #!/bin/sh
-# threads.sh - the same bytes with any number of threads, whatever the model, the parts and the interruptions.
+# promise_threads.sh - training gives the same bytes with any number of threads, for each kind of model and
+# batch, also after a resume.
 set -eu
 . tests/cli/tiny_model.inc
 head -n 300 data/train.tsv >"$TMP/train.tsv"

@@ -1,4 +1,5 @@
-# A file is replaced whole or not at all, whatever call fails and wherever the program is killed.
+# promise_whole_files.sh - a file is replaced whole or not at all, whichever system call fails and whenever
+# the program is killed.
 # not sanitized
 set -eu
 cc=${CC:-cc}

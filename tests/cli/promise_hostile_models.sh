@@ -1,6 +1,6 @@
 #!/bin/sh
-# hostile_models.sh - model files that were changed on purpose and got sound digests again: endless work,
-# numbers that overflow, commands for the terminal.
+# promise_hostile_models.sh - hostile model files with valid checksums: endless searches, numbers that
+# overflow, escape sequences for the terminal. Also missing checksums and damaged metadata.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -18,7 +18,7 @@ for options in "" "--beam-size 1" --n-best=3 --json --word-scores "--threads 2";
     says "hint: "
     [ ! -s "$TMP/out" ] || fail "translate $options prints something"
 done
-expect 3 "$attn" translate --model $model --model "$TMP/wild" "$TMP/line" # one of two that vote
+expect 3 "$attn" translate --model $model --model "$TMP/wild" "$TMP/line" # one of two models
 says "the scores of '$TMP/wild' are not finite"
 expect 3 "$attn" heatmap --model "$TMP/wild" 'go .'
 says "the scores of '$TMP/wild' are not finite"
@@ -31,7 +31,7 @@ says "the scores of '$TMP/wild' are not finite"
 [ ! -s "$TMP/out" ] || fail "score prints something"
 expect 0 "$attn" translate --model "$TMP/wild" /dev/null
 
-# ---- what was written can be read, whatever the weights are ---------------------------------------------
+# ---- written models can be read, for any weights --------------------------------------------------------
 
 for number in 3.4028235e38 3.4e38 1e-45; do
     "$reseal" $model "$TMP/great" set embedding 5 $number
@@ -65,12 +65,12 @@ expect 0 "$attn" translate --beam-size 1 --max-length-extra 300 --json --model "
 tokens=$(sed 's/.*"tokens": \[//; s/\].*//' "$TMP/out" | tr -cd ',' | wc -c)
 [ "$tokens" -eq 339 ] || fail "the user may not ask for more: $tokens"
 
-# Short chunks do not have the extra tokens many times over.
+# Many short chunks do not each get the extra tokens.
 "$reseal" "$TMP/greedy" "$TMP/short" text config '"max_input_length": 200' '"max_input_length": 1'
 expect 0 timeout 300 "$attn" translate --model "$TMP/short" "$TMP/line"
 says "decode.max_length_extra = 100000 is above the limit for model files: 20 is used"
 
-# ---- digests that were taken away ------------------------------------------------------------------------
+# ---- missing checksums -----------------------------------------------------------------------------------
 
 LC_ALL=C sed 's/"header_sha256"/"header_sha25x"/
     s/"payload_sha256"/"payload_sha25x"/' $model >"$TMP/stripped"
@@ -78,7 +78,7 @@ LC_ALL=C sed 's/"header_sha256"/"header_sha25x"/
 expect 3 "$attn" inspect "$TMP/stripped"
 says "its checksums are missing"
 
-# ---- a provenance that is no JSON ------------------------------------------------------------------------
+# ---- invalid JSON as provenance --------------------------------------------------------------------------
 
 for change in '{ broken' '{} 1'; do
     "$reseal" $model "$TMP/1" text provenance '{' "$change"
@@ -90,7 +90,7 @@ for change in '{ broken' '{} 1'; do
 done
 expect 0 "$attn" translate --model "$TMP/1" "$TMP/line"
 
-# ---- a vocabulary and a name that command the terminal ---------------------------------------------------
+# ---- escape sequences in a vocabulary and a name ---------------------------------------------------------
 
 "$reseal" $model "$TMP/escape" text source '"▁va"' '"▁\u001b]0;\u009b31m"'
 expect 0 "$attn" translate --quiet --model "$TMP/escape" "$TMP/line"
@@ -104,7 +104,7 @@ if has_terminals; then
         ! LC_ALL=C grep -q "$(printf '\033]\|\302\233')" "$TMP/out" || fail "$command commands the terminal"
     done
 fi
-# Reports are for people wherever they go; JSON has the characters as \u00XX.
+# Reports never contain control characters, not even in files; JSON has them as \u00XX.
 esc=$(printf '\033') hidden=$(printf '\302\233\342\200\256\342\201\246')
 hostile="$esc]\\|$(printf '\302\233')\\|$(printf '\342\200\256')\\|$(printf '\342\201\246')"
 name=$TMP/x$esc]0\;pwn$(printf '\007')$hidden
@@ -132,7 +132,7 @@ expect 1 "$attn" inspect "$name"
 if has_terminals; then
     export attn model name
     script -qec '"$attn" average "$model" "$model" -o "$name"' /dev/null </dev/null >"$TMP/out"
-    printf "wrote '%s/a\\n  attn-mt: all is well', the mean of 2 models\\n" "$TMP" >"$TMP/wanted"
+    printf "wrote '%s/a\\n  attn-mt: all is well', the mean of 2 models\\n" "$TMP" >"$TMP/expected"
     tr -d '\r' <"$TMP/out" | grep -F -A 1 "wrote '" >"$TMP/lines"
-    same "a name with a line feed on a terminal" "$TMP/wanted" "$TMP/lines"
+    same "a name with a line feed on a terminal" "$TMP/expected" "$TMP/lines"
 fi

@@ -1,12 +1,12 @@
-# mpi.sh - training with several ranks: the same bytes for any number of them and of their threads, also after
-# going on with another number; and what they refuse.
+# promise_ranks.sh - training on several machines: the same bytes for any number of ranks and threads, also
+# after a resume with another number of ranks. Each error is reported once.
 # not sanitized: the program is linked here
 set -eu
 . tests/cli/mpi.inc
 
 ! ldd "$attn" | grep -i mpi || fail "the ordinary program is linked with MPI"
 
-# More processes than found each other: refused before the run directory is there.
+# A launcher started more processes than the communicator has: refused before the run directory is made.
 for variable in SLURM_NTASKS PMI_SIZE OMPI_COMM_WORLD_SIZE; do
     expect 2 env $variable=3 "$attn" train --config "$TMP/rnn.json" --run "$TMP/never"
     says 'make MPI=1'
@@ -60,7 +60,7 @@ set_each() { printf -- '--set %s ' "$@"; }
         ranks "$library" 3 $train --run "$TMP/$library.o" --threads 1 $(set_each $others)
         same_run "$library, dropout of merges, two directions" others "$library.o"
 
-        # Going on with another number of ranks, up and down.
+        # Resumes with more ranks and with fewer.
         go_on=$TMP/$library.r
         ranks "$library" 2 $train --run "$go_on" --threads 1 --max-updates 7
         ranks "$library" 3 $train --run "$go_on" --threads 1 --max-updates 14 --resume
@@ -72,7 +72,7 @@ set_each() { printf -- '--set %s ' "$@"; }
     done
 }
 
-# What one rank meets, all report once.
+# An error is reported once.
 for library in $mpis; do
     expect 2 ranks "$library" 2 train --config "$TMP/rnn.json" --run "$TMP/rnn"
     [ "$(grep -c 'already holds a trained model' "$TMP/err")" -eq 1 ] || fail "not once: $(cat "$TMP/err")"
@@ -84,8 +84,8 @@ for library in $mpis; do
     [ "$(grep -c 'lower train.learning_rate' "$TMP/err")" -eq 1 ] || fail "not once: $(cat "$TMP/err")"
 done
 
-# The time is over while the first rank saves: all end there. The linker puts a hand on the clock, by which
-# each save takes an hour.
+# The time limit is reached while rank 0 saves: all ranks end there. A wrapper (--wrap) sets the clock, so
+# that each save takes an hour.
 cat >"$TMP/late.c" <<'END'
 #include "base/log.h"
 #include "train/checkpoint.h"

@@ -1,4 +1,5 @@
-# parts.sh - a text that is split, translated part by part, and joined gives the bytes of one process.
+# promise_batch.sh - a translation does not depend on its batch, on the number of threads, or on other lines:
+# a text that is split, translated in parts, and joined gives the same bytes.
 set -eu
 . tests/cli/tiny_model.inc
 tiny_model model
@@ -9,6 +10,16 @@ model=$TMP/model/best.safetensors
     yes 'go . hi !' | head -n 60 | tr '\n' ' '
     printf '\n'
 } >"$TMP/text"
+
+# Batches and threads.
+translate() { "$attn" translate -m "$model" --quiet "$@" "$TMP/text"; }
+for precision in float32 bf16 int8; do
+    translate --precision $precision --threads 1 >"$TMP/base"
+    translate --precision $precision --threads 2 --mini-batch 1 >"$TMP/out"
+    same "$precision, batches of 1, 2 threads" "$TMP/base" "$TMP/out"
+    translate --precision $precision --threads 2 --mini-batch 64 --maxi-batch 1 >"$TMP/out"
+    same "$precision, batches of 64" "$TMP/base" "$TMP/out"
+done
 
 # in_parts WHAT OPTION...: three parts of different sizes, two processes at a time
 in_parts() {
