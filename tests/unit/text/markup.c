@@ -21,8 +21,8 @@ static void check_source(const Markup *markup, const Mark *mark) {
     assert_true(source.data + source.length >= mark->text.data + mark->text.length);
 }
 
-/* The masked text, with X for the mask of a placeholder and without breaks at its ends, a line end, and the marks:
- * in brackets, ( and ) around the tags of pairs, bars around breaks. */
+/* The masked text, with X for the mask of a placeholder and without breaks at its ends, a line end, and the
+ * marks: in brackets, ( and ) around the tags of pairs, bars around breaks. */
 static void add_found(StrView text, StrBuf *got) {
     Markup markup = {0};
     markup_find(text, &markup);

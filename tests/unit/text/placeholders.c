@@ -1,4 +1,5 @@
-/* placeholders.c - placeholders of texts, and texts that agree in them: tests/cases/placeholder_kinds.case. */
+/* placeholders.c - placeholders of texts, and texts that agree in them. Cases:
+ * tests/cases/placeholder_kinds.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
