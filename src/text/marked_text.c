@@ -117,17 +117,20 @@ static void find_placeholders(const MarkedText *source, StrView text, Placeholde
     list->count = count;
 }
 
-/* The placeholders of the source that are marks, or in the content of marks. */
+/* The placeholders of the source, without characters and words. Some may be none in the whole text: a path at
+ * the beginning of the chunk. */
 static void find_source_placeholders(MarkedText *text) {
     PlaceholderList *list = &text->placeholders;
-    int count = 0, m = 0;
+    int count = 0, m = 0, c;
     placeholders_find(text->source, list);
     for (int i = 0; i < list->count; i++) {
         Placeholder item = list->items[i];
         while (m < text->count && text->items[m].text.data + text->items[m].text.length <= item.text.data)
             m++;
-        if (m == text->count || text->items[m].text.data > item.text.data) continue;
-        if (text->items[m].text.data == item.text.data) item.in_order |= is_half(&text->items[m]);
+        bool marked = m < text->count && text->items[m].text.data <= item.text.data;
+        if (entity_decode(text->source, (size_t)(item.text.data - text->source.data), &c) > 0) continue;
+        if (!marked && tag_is_word(item.text)) continue;
+        if (marked && text->items[m].text.data == item.text.data) item.in_order |= is_half(&text->items[m]);
         list->items[count++] = item;
     }
     list->count = count;
