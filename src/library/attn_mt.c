@@ -13,7 +13,6 @@
 #include "kern/kern.h"
 #include "search/ensemble.h"
 #include "translate/alignment.h"
-#include "translate/markup_restore.h"
 #include "translate/translator.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
@@ -199,6 +198,8 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
         return status_fail(STATUS_USAGE, "batch_size is %d, not 0 to %d", options->batch_size, MOST_BATCH);
     if (options->attention < ATTN_MT_NO_ATTENTION || options->attention > ATTN_MT_SUBWORDS)
         return status_fail(STATUS_USAGE, "there is no level %d of attention", options->attention);
+    if (options->accelerator < ATTN_MT_NO_ACCELERATOR || options->accelerator > ATTN_MT_ACCELERATOR_AUTO)
+        return status_fail(STATUS_USAGE, "there is no accelerator %d", options->accelerator);
     if (options->shortlist < 0 || options->shortlist > SHORTLIST_MOST)
         return status_fail(STATUS_USAGE, "shortlist is %d, not 0 to %d", options->shortlist, SHORTLIST_MOST);
     if (options->shortlist > 0) TRY(ensemble_check_shortlists(&model->models, &model->paths));
@@ -211,6 +212,9 @@ static TranslatorOptions translator_options(const Call *call) {
     const attn_mt_options *requested = &call->options;
     TranslatorOptions options = {.split = requested->split,
                                  .wrapped = requested->markup,
+                                 .tags = requested->markup,
+                                 .accelerator = (AcceleratorKind)requested->accelerator,
+                                 .translate_symbols = call->model->models.translates_symbols,
                                  .quiet = true,
                                  .progress = requested->progress,
                                  .progress_context = requested->progress_context};
@@ -222,7 +226,7 @@ static TranslatorOptions translator_options(const Call *call) {
     options.search.shortlist = requested->shortlist;
     options.search.n_best =
         requested->n_best > 1 ? decode->beam_size : 1; /* several hypotheses can have the same text */
-    options.search.attention = requested->attention != ATTN_MT_NO_ATTENTION || requested->markup;
+    options.search.attention = requested->attention != ATTN_MT_NO_ATTENTION;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return options;
 }
@@ -238,29 +242,17 @@ static Status call_begin(Call *call) {
     return translator_new(&call->translator, call->views, models->count, &options, call->workers);
 }
 
-static void translate(Call *call, const StrView *texts) {
+static void translate(Call *call) {
     int most = call->options.n_best > 1 ? call->options.n_best : 1;
-    translator_run(call->translator, texts, NULL, call->count, 1, call->translations);
+    translator_run(call->translator, call->texts, NULL, call->count, 1, call->translations);
     for (int i = 0; i < call->count; i++) translation_keep_different(&call->translations[i], most);
-}
-
-static void translate_markup(Call *call) {
-    Markup *markups = mem_alloc((size_t)call->count, sizeof *markups);
-    StrView *plain = mem_alloc((size_t)call->count, sizeof *plain);
-    markups_take(call->texts, call->count, markups, plain);
-    translate(call, plain);
-    markups_restore(markups, call->count, call->views[0], call->translations);
-    mem_free(plain);
-    mem_free(markups);
 }
 
 static Status search(Call *call) {
     if (call->references)
         translator_force(call->translator, call->texts, call->references, call->count, call->translations);
-    else if (call->options.markup)
-        translate_markup(call);
     else
-        translate(call, call->texts);
+        translate(call);
     return translator_check_finite(call->translator, &call->model->paths);
 }
 
@@ -328,7 +320,8 @@ static attn_mt_options options_of(const CallArguments *arguments) {
     attn_mt_options options = {0};
     if (arguments->options) options = *arguments->options;
     if (arguments->score)
-        options.beam_size = options.n_best = options.split = options.markup = options.shortlist = 0;
+        options.beam_size = options.n_best = options.split = options.markup = options.shortlist =
+            options.accelerator = 0;
     return options;
 }
 
