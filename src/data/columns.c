@@ -135,7 +135,7 @@ int columns_languages(const char *names, StrView two[2]) {
 static Status find_name(const char *names, StrView language, int first, int *column) {
     StrView rest = sv(names), name;
     for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
-        if (*column >= first && sv_equal(sv_trim(name), language)) return STATUS_OK;
+        if (*column >= first && language_same(name, language)) return STATUS_OK;
     status_fail(STATUS_USAGE, "language '%.*s' is not one of the columns '%s'", SV_ARG(language), names);
     return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
                                      "en-de those that are read");
@@ -147,7 +147,7 @@ Status columns_locate(const char *names, StrView source, StrView target, Columns
     StrView rest = sv(names), name;
     for (columns->count = 0; sv_next(&rest, ',', &name);) columns->count++;
     TRY(find_name(names, source, 0, &columns->source));
-    int first = sv_equal(source, target) ? columns->source + 1 : 0;
+    int first = language_same(source, target) ? columns->source + 1 : 0;
     return find_name(names, target, first, &columns->target);
 }
 

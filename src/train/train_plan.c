@@ -135,8 +135,8 @@ static bool names_are_set(const TrainPlan *plan) {
 }
 
 static bool is_read(const TrainPlan *plan, StrView language) {
-    return sv_equal(language, sv(plan->config->data.source)) ||
-           sv_equal(language, sv(plan->config->data.target));
+    return language_same(language, sv(plan->config->data.source)) ||
+           language_same(language, sv(plan->config->data.target));
 }
 
 /* If only data.columns is set and names two languages, the pairs are from the first to the second, unless
