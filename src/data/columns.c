@@ -2,6 +2,7 @@
 #include "data/columns.h"
 
 #include <string.h>
+#include "formats/table.h"
 #include "io/fileio.h"
 #include "base/log.h"
 #include "text/languages.h"
@@ -187,13 +188,13 @@ Status columns_check_languages(const ColumnHints *hints) {
 }
 
 void columns_read_first_line(const char *path, StrBuf *line) {
-    LineReader *reader;
+    TableReader *table;
     StrView first;
     bool more = false;
     if (!is_table(path) || file_size(path) < 0) return;
-    if (line_reader_open(&reader, path) != STATUS_OK) return;
-    if (line_reader_next(reader, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
-    line_reader_close(reader);
+    if (table_open(&table, path, (StrView){0}, (StrView){0}) != STATUS_OK) return;
+    if (table_next(table, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
+    table_close(table);
 }
 
 /* The sides in the order of the table. */

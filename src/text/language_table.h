@@ -1,8 +1,9 @@
 /* language_table.h - codes and English names of languages: the rows of languages.c.
  *
- * All languages of ISO 639-1, and those of FLORES-200 that have no code there. The second column has old codes
- * (iw), those of ISO 639-2 and 639-3 (deu, ger), and those of the variety that stands for the language in
- * FLORES and Tatoeba (cmn for zh, arb for ar). The third has English names, the usual one first.
+ * All languages of ISO 639-1, and those of FLORES-200 that have no code there. The second column has old
+ * codes (iw), those of ISO 639-2 and 639-3 (deu, ger), and those of the variety that stands for the
+ * language in FLORES and Tatoeba (cmn for zh, arb for ar). The third has English names, the usual one
+ * first.
  */
 #ifndef TEXT_LANGUAGE_TABLE_H
 #define TEXT_LANGUAGE_TABLE_H

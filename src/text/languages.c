@@ -227,6 +227,14 @@ bool language_same(StrView a, StrView b) {
            !parts_differ(one.region, other.region);
 }
 
+int language_match(StrView wanted, StrView name) {
+    Language one, other;
+    if (equal_ignoring_case(sv_trim(wanted), sv_trim(name))) return 3;
+    if (language_same(wanted, name)) return 2;
+    if (!language_read(wanted, &one) || !language_read(name, &other)) return 0;
+    return sv_equal(one.code, other.code) && !parts_differ(one.script, other.script);
+}
+
 bool languages_differ(StrView source, StrView target, StrView a, StrView b) {
     bool known = source.length > 0 && !language_same(source, SV("source"));
     return known && !(language_same(source, a) && language_same(target, b));

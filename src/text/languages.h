@@ -2,7 +2,8 @@
  *
  * Known names, with "-" or "_" between their parts:
  *   codes    of ISO 639-1, 639-2 and 639-3, in lower or upper case (de, deu, ger), old ones (iw), those of
- *            other programs (zt, pb), each with a script or region: BCP 47 (zh-Hans, pt-BR), FLORES (zho_Hans),
+ *            other programs (zt, pb), each with a script or region: BCP 47 (zh-Hans, pt-BR), FLORES
+ * (zho_Hans),
  *            locales (sr_RS.UTF-8@latin)
  *   names    in English, in any case: German, Chinese (Simplified)
  *   neutral  source (src) and target (tgt, trg)
@@ -24,13 +25,18 @@ typedef struct {
 
 /* False if the name is unknown; *language is then undefined. */
 bool language_read(StrView name, Language *language);
-/* The code of a language: "en" for "en", "eng_Latn", "English"; empty if the name is unknown. Static memory. */
+/* The code of a language: "en" for "en", "eng_Latn", "English"; empty if the name is unknown. Static
+ * memory. */
 StrView language_code(StrView name);
 /* "english" for "en"; the code itself if it has no name here. */
 StrView language_name(StrView code);
 /* Do both name the same language? Equal names do, known or not. A script or region matters if both have one:
  * en-US is en and not en-GB; zho_Hans is zh-CN and not zh-TW. */
 bool language_same(StrView a, StrView b);
+/* How well a text in `name` serves where `wanted` is asked for: 3 equal, 2 language_same, 1 the same
+ * language of
+ * another region, 0 not at all. */
+int language_match(StrView wanted, StrView name);
 /* Are the two directions, `source` to `target` and `a` to `b`, known to differ? False if `source` is empty or
  * "source". */
 bool languages_differ(StrView source, StrView target, StrView a, StrView b);
