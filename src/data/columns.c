@@ -182,9 +182,9 @@ Status columns_check_languages(const ColumnHints *hints) {
     TRY(languages_split(hints->languages, &source, &target));
     if (columns_from_header_of(hints->first_line, source, target, &header)) return STATUS_OK;
     if (!is_any_header(hints->first_line, &header)) return STATUS_OK;
-    status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s", hints->path,
+    status_fail(STATUS_USAGE, "'%s' names %.*s and %.*s, --languages %s", hints->path,
                 SV_ARG(header.source_name), SV_ARG(header.target_name), hints->languages);
-    return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or that line");
+    return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or the names in the file");
 }
 
 void columns_read_first_line(const char *path, StrBuf *line) {
@@ -206,8 +206,8 @@ static Columns in_table_order(Columns columns) {
 void columns_log(const Columns *columns, const char *path) {
     Columns table = in_table_order(*columns);
     if (table.reason == COLUMNS_HEADER)
-        log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(table.source_name),
-                 SV_ARG(table.target_name), path);
+        log_info("columns  %.*s and %.*s, as '%s' says", SV_ARG(table.source_name), SV_ARG(table.target_name),
+                 path);
 }
 
 /* ---- lines ---- */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/mem.h"
 
-enum { CHUNK_BYTES = 4096 };
+enum { CHUNK_BYTES = 4096, MOST_DEPTH = 256 };
 
 /* Offsets into `text`, because it may move. Attributes follow the name: name, value, name, value. */
 typedef struct {
@@ -33,6 +33,7 @@ struct XmlReader {
     Attribute *attributes;
     size_t attribute_count, attribute_capacity;
     const Queued *current;
+    int depth;
     bool ended;      /* the parser has all bytes */
     bool declares;   /* the file declares an entity */
     char error[256]; /* the first one */
@@ -60,6 +61,12 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
                      int namespaces, const xmlChar **declared, int count, int defaulted,
                      const xmlChar **values) {
     XmlReader *reader = context;
+    if (++reader->depth > MOST_DEPTH) {
+        if (!reader->error[0])
+            snprintf(reader->error, sizeof reader->error, "more than %d elements deep", MOST_DEPTH);
+        xmlStopParser(reader->parser);
+        return;
+    }
     Queued *event = add_event(reader, XML_START, name, strlen((const char *)name));
     (void)prefix, (void)uri, (void)namespaces, (void)declared, (void)defaulted;
     event->attributes = count;
@@ -75,6 +82,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
 
 static void on_end(void *context, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri) {
     (void)prefix, (void)uri;
+    ((XmlReader *)context)->depth--;
     add_event(context, XML_END, name, strlen((const char *)name));
 }
 

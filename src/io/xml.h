@@ -1,9 +1,9 @@
 /* xml.h - XML as a stream of elements and text, and the only user of libxml2.
  *
  * The parser pushes chunks of the file through libxml2's SAX interface: memory does not grow with the file.
- * Nothing else is read: no DTD, no external entity, no network. A file that declares entities is refused, so
- * nothing can expand. libxml2's own limits hold: 256 elements deep, 10 MB in one text. Encodings are
- * converted to UTF-8. Comments and processing instructions are left out.
+ * Nothing else is read: no DTD, no external entity, no network. A file that declares entities is refused,
+ * so nothing can expand. A file is at most 256 elements deep, and has at most 10 MB in one text or tag.
+ * Encodings are converted to UTF-8. Comments and processing instructions are left out.
  *
  * Owner   the LineReader stays the caller's; views are valid until the next xml_reader_next
  * Fails   STATUS_DATA with file and line; STATUS_USAGE if the program was built without libxml2

@@ -95,7 +95,7 @@ static void other_languages_in_the_header(void **state) {
     assert_int_equal(columns_check_languages(&hints), STATUS_OK);
     hints.languages = "en-fr";
     assert_int_equal(columns_check_languages(&hints), STATUS_USAGE);
-    assert_string_equal(status_message(), "the first line of 'a' names de and en, --languages en-fr");
+    assert_string_equal(status_message(), "'a' names de and en, --languages en-fr");
     hints.first_line = SV("Go.\tLos.");
     assert_int_equal(columns_check_languages(&hints), STATUS_OK);
 }

@@ -296,7 +296,8 @@ static char *long_line(size_t source, size_t target, size_t *length) {
     return line;
 }
 
-/* Quoted fields with doubled quotes come from a spreadsheet. They are reported and not changed. */
+/* Quoted fields with doubled quotes come from a spreadsheet. They are reported and not changed if other lines
+ * contradict: no spreadsheet writes a quote into a field without quotes. */
 static void test_quoted(void **state) {
     (void)state;
     static const char *const FINE[] = {"\"So.\"",        "\"a\" and \"b\"", "\"\"",
@@ -308,7 +309,7 @@ static void test_quoted(void **state) {
         check_tsv_bytes(line, (size_t)length, pair, "");
     }
     CHECK_TSV(
-        "a\tb\nx\t\"the \"\"a\"\"\"\n\"\"\"\"\ty\n", "a=b;x=\"the \"\"a\"\"\";\"\"\"\"=y;",
+        "a\tb \"c\"\nx\t\"the \"\"a\"\"\"\n\"\"\"\"\ty\n", "a=b \"c\";x=\"the \"\"a\"\"\";\"\"\"\"=y;",
         "found the quotes of a spreadsheet, as in \"say \"\"hi\"\"\", in 2 pairs (a.tsv: lines 2, 3)\n"
         "a model learns these quotes; to remove them: awk 'BEGIN {FS = OFS = \"\\t\"} {for (i = 1; i <= NF; "
         "i++) "
