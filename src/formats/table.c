@@ -13,7 +13,15 @@
 #include "formats/xliff.h"
 #include "text/languages.h"
 
-enum { MOST_NAMES = 8 };
+enum { MOST_NAMES = 8, MOST_MATCHES = 16, LONGEST_MATCH = 32 };
+enum { SOURCE, TARGET };
+
+/* How well a language of the file serves as source and as target. */
+typedef struct {
+    char name[LONGEST_MATCH];
+    size_t length;
+    int match[2];
+} LanguageMatch;
 
 struct TableReader {
     LineReader *bytes;
@@ -30,6 +38,9 @@ struct TableReader {
     char *source, *target;    /* the languages; NULL until they are known */
     bool has_header, pending; /* `pending`: the unit was read to find the languages */
     long pairs, untranslated, fuzzy;
+    bool neutral;                        /* they are "source" and "target" */
+    LanguageMatch matches[MOST_MATCHES]; /* of the languages seen so far, because language_match takes time */
+    size_t match_count;
     StrList names; /* the first languages of the file, for messages */
 };
 
@@ -82,8 +93,10 @@ static Status open_format(TableReader *table) {
     return STATUS_OK;
 }
 
-static bool is_neutral(StrView name) {
-    return name.length == 0 || language_same(name, SV("source")) || language_same(name, SV("target"));
+static void set_languages(TableReader *table, StrView source, StrView target) {
+    table->source = mem_strndup(source.data, source.length);
+    table->target = mem_strndup(target.data, target.length);
+    table->neutral = language_same(source, SV("source")) || language_same(target, SV("target"));
 }
 
 Status table_open(TableReader **opened, const char *path, StrView source, StrView target) {
@@ -96,10 +109,7 @@ Status table_open(TableReader **opened, const char *path, StrView source, StrVie
         table_close(table);
         return status;
     }
-    if (source.length > 0 && target.length > 0) {
-        table->source = mem_strndup(source.data, source.length);
-        table->target = mem_strndup(target.data, target.length);
-    }
+    if (source.length > 0 && target.length > 0) set_languages(table, source, target);
     *opened = table;
     return STATUS_OK;
 }
@@ -129,15 +139,30 @@ static void remember_names(TableReader *table, const Unit *unit) {
     }
 }
 
-/* The variant that serves best as `wanted`, but not `taken`; a variant without a language if no other does.
- * */
-static const Variant *choose(const Unit *unit, const char *wanted, const Variant *taken) {
+static int match_language(TableReader *table, int side, StrView name) {
+    for (size_t i = 0; i < table->match_count; i++) {
+        const LanguageMatch *known = &table->matches[i];
+        if (sv_equal(name, (StrView){known->name, known->length})) return known->match[side];
+    }
+    LanguageMatch found = {.length = name.length};
+    found.match[SOURCE] = language_match(sv(table->source), name);
+    found.match[TARGET] = language_match(sv(table->target), name);
+    if (table->match_count < MOST_MATCHES && name.length < LONGEST_MATCH) {
+        if (name.length > 0) memcpy(found.name, name.data, name.length);
+        table->matches[table->match_count++] = found;
+    }
+    return found.match[side];
+}
+
+/* The variant that serves best for a side, but not `taken`; a variant without a language if no other does. */
+static const Variant *choose(TableReader *table, int side, const Variant *taken) {
+    const Unit *unit = &table->unit;
     const Variant *best = NULL;
     int best_match = 0;
     for (size_t i = 0; i < unit->count; i++) {
         const Variant *variant = &unit->variants[i];
         StrView language = strbuf_view(&variant->language);
-        int match = 2 * language_match(sv(wanted), language) + (language.length == 0);
+        int match = 2 * match_language(table, side, language) + (language.length == 0);
         if (variant == taken || match <= best_match) continue;
         best = variant;
         best_match = match;
@@ -147,21 +172,21 @@ static const Variant *choose(const Unit *unit, const char *wanted, const Variant
 
 /* The texts of both sides. The languages of a caller that has no names for them are in the order of the
  * unit. */
-static bool choose_pair(const TableReader *table, const Variant **source, const Variant **target) {
+static bool choose_pair(TableReader *table, const Variant **source, const Variant **target) {
     const Unit *unit = &table->unit;
-    if (is_neutral(sv(table->source)) || is_neutral(sv(table->target))) {
-        *source = choose(unit, "source", NULL);
-        *target = choose(unit, "target", *source);
+    if (table->neutral) {
+        *source = choose(table, SOURCE, NULL);
+        *target = choose(table, TARGET, *source);
         if (*source && *target) return true;
         *source = unit->count > 0 ? &unit->variants[0] : NULL;
         *target = unit->count > 1 ? &unit->variants[1] : NULL;
         return *target != NULL;
     }
     /* The side that is named comes before one that may be any language. */
-    *target = choose(unit, table->target, NULL);
+    *target = choose(table, TARGET, NULL);
     if (*target && (*target)->language.length == 0) *target = NULL;
-    *source = choose(unit, table->source, *target);
-    if (!*target) *target = choose(unit, table->target, *source);
+    *source = choose(table, SOURCE, *target);
+    if (!*target) *target = choose(table, TARGET, *source);
     return *source && *target;
 }
 
@@ -180,8 +205,7 @@ static void find_languages(TableReader *table) {
         names[0] = SV("source");
         names[1] = SV("target");
     }
-    table->source = mem_strndup(names[0].data, names[0].length);
-    table->target = mem_strndup(names[1].data, names[1].length);
+    set_languages(table, names[0], names[1]);
 }
 
 static Status fail_languages(const TableReader *table) {
@@ -206,7 +230,7 @@ static Status next_unit(TableReader *table, bool *more) {
         if (!table->pending) TRY(table->units->next(table->state, &table->unit, more));
         table->pending = false;
         if (!*more) {
-            bool other = table->pairs == 0 && table->names.count > 0 && !is_neutral(sv(table->source));
+            bool other = table->pairs == 0 && table->names.count > 0 && !table->neutral;
             return other ? fail_languages(table) : STATUS_OK;
         }
         remember_names(table, &table->unit);
