@@ -223,7 +223,7 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 static Status choose_columns(const InspectData *options, const char *path, DataOptions *data) {
     StrBuf first_line = {0}, names = {0};
     Columns columns;
-    columns_read_first_line(path, &first_line);
+    columns_read_first_line(path, options->languages, &first_line);
     Status status = columns_choose(&(ColumnHints){.path = path,
                                                   .first_line = strbuf_view(&first_line),
                                                   .languages = options->languages,

@@ -187,12 +187,14 @@ Status columns_check_languages(const ColumnHints *hints) {
     return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or the names in the file");
 }
 
-void columns_read_first_line(const char *path, StrBuf *line) {
+void columns_read_first_line(const char *path, const char *languages, StrBuf *line) {
     TableReader *table;
     StrView first;
     bool more = false;
+    StrView source = {0}, target = {0};
     if (!is_table(path) || file_size(path) < 0) return;
-    if (table_open(&table, path, (StrView){0}, (StrView){0}) != STATUS_OK) return;
+    if (languages && languages_split(languages, &source, &target) != STATUS_OK) return;
+    if (table_open(&table, path, source, target) != STATUS_OK) return;
     if (table_next(table, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
     table_close(table);
 }
@@ -245,34 +247,11 @@ Status columns_fail_ids(const Columns *columns, StrView line, const char *path, 
                        SV_ARG(columns->source_name), count > 3 ? "-," : "", SV_ARG(columns->target_name));
 }
 
-/* The header names the languages further to the right than data.columns goes. */
-static Status fail_other_columns(const Columns *columns, const Columns *header, const char *path) {
-    Columns table = in_table_order(*header);
-    StrBuf names = {0};
-    columns_format(header, &names);
-    status_fail(STATUS_DATA, "'%s' names its columns %d and %d %.*s and %.*s, where %d and %d are read", path,
-                table.source + 1, table.target + 1, SV_ARG(table.source_name), SV_ARG(table.target_name),
-                columns->source + 1, columns->target + 1);
-    status_hint(STATUS_DATA, "--set data.columns=%s reads those", strbuf_text(&names));
-    strbuf_free(&names);
-    return STATUS_DATA;
-}
-
-Status columns_check_first_line(const Columns *columns, StrView line, const char *path, FirstLine *kind) {
-    StrView source = {0}, target = {0}, a = columns->source_name, b = columns->target_name;
+FirstLine columns_check_first_line(Columns *columns, StrView line) {
     Columns header;
-    columns_cut(columns, line, &source, &target);
-    *kind = FIRST_LINE_HEADER;
-    if (language_same(source, a) && language_same(target, b)) return STATUS_OK;
-    if (language_same(source, SV("source")) && language_same(target, SV("target"))) return STATUS_OK;
-    if (language_same(source, b) && language_same(target, a)) {
-        status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read", path,
-                    SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
-        return status_hint(STATUS_DATA,
-                           "all files have their columns in one order: change those of this one");
+    if (columns_from_header_of(line, columns->source_name, columns->target_name, &header)) {
+        *columns = header;
+        return FIRST_LINE_HEADER;
     }
-    if (columns_from_header_of(line, a, b, &header) && last_of(&header) >= columns->count)
-        return fail_other_columns(columns, &header, path);
-    *kind = is_any_header(line, &header) ? FIRST_LINE_OTHER_HEADER : FIRST_LINE_PAIR;
-    return STATUS_OK;
+    return is_any_header(line, &header) ? FIRST_LINE_OTHER_HEADER : FIRST_LINE_PAIR;
 }

@@ -359,16 +359,6 @@ static Status check_ids(PairReader *reader, StrView source) {
     return STATUS_OK;
 }
 
-/* CSV files have their columns in any order if their first row names both languages. */
-static bool is_header_of_csv(PairReader *reader) {
-    Columns columns;
-    StrView a = reader->open_columns.source_name, b = reader->open_columns.target_name;
-    if (table_format(reader->table) != FORMAT_CSV) return false;
-    if (!columns_from_header_of(reader->line, a, b, &columns)) return false;
-    reader->open_columns = columns;
-    return true;
-}
-
 /* Checks the first two lines of a table. *header: the line names the columns. */
 static Status check_columns(PairReader *reader, StrView source, bool *header) {
     FirstLine kind = FIRST_LINE_PAIR;
@@ -378,10 +368,7 @@ static Status check_columns(PairReader *reader, StrView source, bool *header) {
         *header = reader->rows == 1;
         return STATUS_OK;
     }
-    if (reader->rows == 1 && is_header_of_csv(reader))
-        kind = FIRST_LINE_HEADER;
-    else if (reader->rows == 1)
-        TRY(columns_check_first_line(&reader->open_columns, reader->line, table_path(reader->table), &kind));
+    if (reader->rows == 1) kind = columns_check_first_line(&reader->open_columns, reader->line);
     *header = kind == FIRST_LINE_HEADER;
     if (*header) count_issue(reader, PAIR_ISSUE_HEADER, 1, 1);
     if (kind == FIRST_LINE_OTHER_HEADER) count_issue(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);

@@ -91,6 +91,10 @@ static Status xliff_next(void *state, Unit *unit, bool *more) {
         if (!*more) return STATUS_OK;
         if (event.kind != XML_START) continue;
         read_languages(xliff, event.name);
+        if (sv_equal(xml_reader_attribute(xliff->xml, "restype"), SV("x-gettext-domain-header"))) {
+            TRY(skip_element(xliff->xml)); /* the header of a PO file */
+            continue;
+        }
         bool old = sv_equal(event.name, SV("trans-unit"));
         if (old || sv_equal(event.name, SV("segment"))) {
             unit_clear(unit, event.line);

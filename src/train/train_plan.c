@@ -173,7 +173,7 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
     const DataOptions *data = &plan->config->data;
     const char *path = data->train.count > 0 ? data->train.items[0] : NULL;
     StrBuf first_line = {0};
-    columns_read_first_line(path, &first_line);
+    columns_read_first_line(path, plan->languages, &first_line);
     Status status = use_hints(
         plan,
         &(ColumnHints){.path = path,

@@ -134,7 +134,7 @@ static void fields_and_ids(void **state) {
 static void check_first_line(const char *path, const char *expected) {
     StrBuf line = {0};
     strbuf_add(&line, SV("> "));
-    columns_read_first_line(path, &line);
+    columns_read_first_line(path, NULL, &line);
     assert_string_equal(strbuf_text(&line) + 2, expected);
     strbuf_free(&line);
 }

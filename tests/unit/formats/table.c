@@ -86,6 +86,8 @@ static void test_xliff(void **state) {
         "<trans-unit id='2'><source>Stop</source><target/></trans-unit>\n"
         "<trans-unit id='3'><source>Wait</source><target "
         "state='needs-review-translation'>Warte</target></trans-unit>\n"
+        "<trans-unit id='0' "
+        "restype='x-gettext-domain-header'><source>h</source><target>k</target></trans-unit>"
         "<trans-unit id='4'><source>Yes</source><target>Ja</target></trans-unit></body></file></xliff>";
     static const char TWO[] =
         "<xliff version='2.0' srcLang='en' trgLang='de'><file id='f'><unit "
