@@ -292,7 +292,7 @@ static void log_columns(const Session *session) {
     const Columns *columns = &window->columns;
     StrView source = window->source_language, target = window->target_language;
     if (session->options.quiet) return;
-    columns_log(columns, line_reader_path(window->reader));
+    columns_log(columns, pair_window_path(window));
     if (!languages_differ(source, target, columns->source_name, columns->target_name)) return;
     log_warn("'%s' translates from %.*s to %.*s, but these pairs are from %.*s to %.*s",
              session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(columns->source_name),

@@ -61,8 +61,10 @@ static const struct {
 static bool is_table_line(StrView start) {
     const char *end = memchr(start.data, '\n', start.length);
     StrView line = {start.data, end ? (size_t)(end - start.data) : 0};
-    return line.length > 0 && memchr(line.data, '\t', line.length) && !strchr("<{[\"#\xEF", line.data[0]) &&
-           !file_is_utf16(line);
+    if (line.length == 0 || strchr("<{[\"#%\xEF", line.data[0]) || file_is_utf16(line)) return false;
+    bool may_be_csv = memchr(line.data, ',', line.length) || memchr(line.data, ';', line.length);
+    bool may_be_po = sv_starts(sv_trim(line), SV("msg")) || sv_starts(line, SV("domain"));
+    return memchr(line.data, '\t', line.length) || (!may_be_csv && !may_be_po);
 }
 
 static Status detect(TableReader *table, const char *path) {
