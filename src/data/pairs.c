@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "data/columns.h"
 #include "data/pair_issues.h"
+#include "formats/escapes.h"
 #include "formats/table.h"
 
 struct PairReader {
@@ -232,6 +233,21 @@ void pair_reader_close(PairReader *reader) {
 
 void pair_reader_allow_other_encodings(PairReader *reader) { reader->allows_other_encodings = true; }
 
+bool pair_reader_has_escapes(const PairReader *reader) {
+    bool escapes = false;
+    for (size_t i = 0; i < reader->entries.count && !escapes; i++) {
+        TableReader *table;
+        StrView line;
+        bool more;
+        if (is_pattern(reader->entries.items[i])) continue;
+        if (table_open(&table, reader->entries.items[i], sv(reader->source), sv(reader->target)) != STATUS_OK)
+            continue; /* reading the pairs fails, too */
+        escapes = table_next(table, &line, &more) == STATUS_OK && table_has_escapes(table);
+        table_close(table);
+    }
+    return escapes;
+}
+
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
 double pair_reader_share(const PairReader *reader) {
@@ -257,6 +273,12 @@ void pair_join(StrBuf *line, StrView source, StrView target) {
     strbuf_add(line, target);
     for (size_t i = start; i < line->length; i++)
         if (line->data[i] == '\t' && i != between) line->data[i] = ' ';
+}
+
+void pair_join_escaped(StrBuf *line, StrView source, StrView target) {
+    escapes_add(source, line);
+    strbuf_add_char(line, '\t');
+    escapes_add(target, line);
 }
 
 static bool needs_repair(StrView text, bool *nul) {

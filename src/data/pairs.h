@@ -53,7 +53,9 @@ void pair_reader_set_range(PairReader *reader, PairSplit split, int limit);
  * line
  * ends and TABs. Views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
-void pair_reader_rewind(PairReader *reader);        /* resets all counts */
+void pair_reader_rewind(PairReader *reader); /* resets all counts */
+/* Can the texts have line ends and TABs? Looks at the first lines of all files. */
+bool pair_reader_has_escapes(const PairReader *reader);
 long pair_reader_count(const PairReader *reader);   /* usable pairs of the split so far */
 long pair_reader_line(const PairReader *reader);    /* line number of the last pair in its file */
 double pair_reader_share(const PairReader *reader); /* progress, 0 to 1: share of the bytes or of the limit */
@@ -63,5 +65,7 @@ void pair_reader_close(PairReader *reader);
 
 /* "source TAB target", appended; TABs in the texts become spaces. */
 void pair_join(StrBuf *line, StrView source, StrView target);
+/* The same with escapes (formats/escapes.h). */
+void pair_join_escaped(StrBuf *line, StrView source, StrView target);
 
 #endif

@@ -83,6 +83,20 @@ for path in "$TMP/formats/escaped" "$TMP/formats"/[!e]*; do
     says "as '$TMP/pairs' says"
     cmp "$TMP/escaped.run/best.safetensors" "$TMP/$format.run/best.safetensors" ||
         fail "$format: another model"
+    model="$TMP/escaped.run/best.safetensors"
+    expect 0 "$attn" score --model "$model" "$path"
+    cp "$TMP/out" "$TMP/scores"
+    [ "$format" != escaped ] || cp "$TMP/scores" "$TMP/escaped.scores"
+    same "scores of $format" "$TMP/escaped.scores" "$TMP/scores"
+    # What a filter writes is read again with the same texts.
+    expect 0 "$attn" score --model "$model" --keep-above -1000 "$path"
+    cp "$TMP/out" "$TMP/filtered"
+    head -n 1 "$TMP/filtered" | grep -q '	escaped$' || fail "$format: no escapes"
+    expect 0 "$attn" score --model "$model" "$TMP/filtered"
+    same "filtered $format" "$TMP/escaped.scores" "$TMP/out"
+    expect 0 "$attn" train "$path" --languages en-de --dump-pairs --set data.held_out=0 \
+        --set data.valid="$path"
+    same "pairs of $format" "$TMP/formats/escaped" "$TMP/out"
     expect 0 "$attn" inspect "$path"
     grep -Eq '^  pairs +63$' "$TMP/out" || fail "inspect $format: $(cat "$TMP/out")"
 done
@@ -112,6 +126,7 @@ refused() { # NAME TEXT
     says "$2"
     expect 3 "$attn" inspect "$TMP/$1"
     says "$2"
+    expect 3 "$attn" score --model "$TMP/escaped.run/best.safetensors" "$TMP/$1"
     [ ! -e "$TMP/none/best.safetensors" ] || fail "$1: a model"
 }
 printf '<!DOCTYPE html>\n<p>Go!\n' >"$TMP/web"
