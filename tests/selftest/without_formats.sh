@@ -21,7 +21,8 @@ http=
 # shellcheck disable=SC2046,SC2086  # words
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror src/io/xml.c src/io/po.c \
     "$BUILD/obj/cli/main.o" "$BUILD/libattn-mt.a" -o "$TMP/attn-mt" \
-    $(pkg-config --libs openblas libutf8proc libcjson zlib) $http -lm -pthread || fail "it cannot be linked without libxml2 and libgettextpo"
+    $(pkg-config --libs openblas libutf8proc libcjson zlib) $http -lm -pthread ||
+    fail "it cannot be linked without libxml2 and libgettextpo"
 
 refused() { # FILE TEXT
     status=0
