@@ -129,11 +129,8 @@ Status po_catalogue_read(PoCatalogue **read, LineReader *bytes) {
         po_catalogue_free(catalogue);
         return status;
     }
-    const char *header = po_file_domain_header(catalogue->file, NULL);
-    catalogue->header = header ? mem_strdup(header) : NULL;
-    __lsan_disable(); /* the library does not free the iterator's copy of the domain's name */
+    catalogue->header = (char *)po_file_domain_header(catalogue->file, NULL); /* a copy, despite the type */
     catalogue->messages = po_message_iterator(catalogue->file, NULL);
-    __lsan_enable();
     *read = catalogue;
     return STATUS_OK;
 }
@@ -143,7 +140,7 @@ void po_catalogue_free(PoCatalogue *catalogue) {
     if (catalogue->messages) po_message_iterator_free(catalogue->messages);
     if (catalogue->file) po_file_free(catalogue->file);
     strbuf_free(&catalogue->content);
-    mem_free(catalogue->header);
+    free(catalogue->header); /* NOLINT: the library's memory */
     mem_free(catalogue);
 }
 
