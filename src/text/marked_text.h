@@ -65,8 +65,12 @@ typedef struct {
 void text_writer_add(TextWriter *writer, StrView translation, StrBuf *out);
 
 /* The output of the whole text, joined from its chunks: separates by spaces what joints have glued to
- * placeholders. If texts of two chunks make a new placeholder, the output is the source. */
-void markup_finish(const Markup *markup, StrBuf *output);
+ * placeholders. Returns false if it has other placeholders than the text, because the texts of two chunks
+ * make one. */
+bool markup_finish(const Markup *markup, StrBuf *output);
+/* Has the output of a chunk characters outside of placeholders that could begin or end one with the text
+ * beside it? */
+bool markup_is_open(StrView output);
 
 /* Is this a character of words with spaces between them? */
 bool text_is_word(int c);
