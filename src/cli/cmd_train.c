@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/check_comm.h"
@@ -43,7 +44,7 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "source and target language, such as en-de or pt-BR:en, in the order of the columns unless a "
              "header line names them"},
     {.flag = "overwrite", .common = true, FIELD(BOOL, overwrite),
-     .help = "start again even if DIR already contains a model"},
+     .help = "start again even if DIR contains a model, which is removed when the new run begins"},
     {.flag = "threads", .common = true, FIELD(INT, threads), .default_text = "0", .max = 1024,
      .arg = "N",
      .help = "number of threads, 0 = one per core; the result does not depend on it"},
@@ -64,14 +65,24 @@ static const Option COMMAND_OPTIONS[] = {
 
 static volatile sig_atomic_t stop_signal; /* received by this process, or by another rank */
 
-/* The first signal asks to save and stop; a second one ends the program at once. Only signals to this process
+static long long milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* The first signal asks to save and stop; a later one ends the program at once. Those within half a second
+ * are one: timeout(1) sends its signal to the program and then to its group. Only signals to this process
  * count: a launcher sends its signal to all ranks, and another rank may report it before it arrives here. */
 static void on_signal(int number) {
     static volatile sig_atomic_t received;
+    static _Atomic long long first;
     if (received) {
+        if (milliseconds() - first < 500) return;
         signal(number, SIG_DFL);
         raise(number);
     }
+    first = milliseconds();
     received = 1;
     if (!stop_signal) stop_signal = number;
 }
@@ -144,7 +155,8 @@ static void choose_schedule(TrainOptions *train) {
     if (train->schedule != SCHEDULE_AUTO) return;
     train->schedule = (int)config_schedule(train);
     if (train->schedule == SCHEDULE_LINEAR)
-        log_info("rate     falls to 0 at the end of the training: train.schedule=linear");
+        log_info("rate     falls to 0 at the end of the training: train.schedule=linear%s",
+                 train->max_minutes > 0 ? "; not at the end of train.max_minutes" : "");
     else
         log_info("rate     falls with the root of the updates, as the training has no known end: "
                  "train.schedule=inverse_sqrt");

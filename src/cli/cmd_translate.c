@@ -14,6 +14,7 @@
 #include "cli/translate_score.h"
 #include "translate/input_lines.h"
 #include "translate/mbr.h"
+#include "translate/problems.h"
 #include "translate/translator.h"
 #include "translate/unknown_text.h"
 #include "viz/heatmap.h"
@@ -53,6 +54,7 @@ typedef struct {
     InputLines input;
     Glossary *glossary;
     UnknownText unknown;
+    Problems problems;
     TranslateScore *score;
     /* Bytes: of all inputs, -1 if unknown; of the inputs before the current one; where the window begins and
      * ends in all inputs. */
@@ -110,8 +112,9 @@ static Status write_window(Session *session, Translation *results) {
     if (status == STATUS_OK) status = file_write(session->output, out.data, out.length);
     if (status == STATUS_OK) status = file_flush(session->output);
     for (int i = 0; i < input->count; i++) {
-        unknown_text_add(&session->unknown, &results[i], session->style.source,
-                         input->window.first_number + i);
+        long line = input->window.first_number + i;
+        unknown_text_add(&session->unknown, &results[i], session->style.source, line);
+        problems_add(&session->problems, &results[i], line);
         translate_score_add(session->score, strbuf_view(&results[i].items[0].text));
         if (session->options.attention && status == STATUS_OK) show_attention(session, &results[i]);
         translation_free(&results[i]);
@@ -119,6 +122,8 @@ static Status write_window(Session *session, Translation *results) {
     if (session->interactive && !session->options.translator.quiet) {
         unknown_text_report(&session->unknown, session->models.items[0]);
         unknown_text_free(&session->unknown);
+        problems_report(&session->problems);
+        session->problems = (Problems){0};
     }
     strbuf_free(&out);
     return status;
@@ -193,7 +198,12 @@ static void report(const Session *session) {
         if (!session->input.json)
             command_warn_repaired(session->input.window.repaired, session->input.window.first_repaired);
         unknown_text_report(&session->unknown, session->models.items[0]);
+        problems_report(&session->problems);
     }
+    long unsplit = quiet ? 0 : translator_unsplit(session->translator);
+    if (unsplit > 0 && !session->interactive)
+        log_info("%s line%s several sentences; --split translates each", str_count(unsplit, lines),
+                 unsplit == 1 ? " has" : "s have");
     if (quiet || session->interactive || session->seconds < 1) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",
@@ -286,6 +296,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
         TRY(glossary_read(&session->glossary, &options->glossaries,
                           &seq2seq_config(session->models.items[0])->text));
     translator->glossary = session->glossary;
+    translator->translate_symbols = session->models.translates_symbols;
     translator->progress = show_progress;
     translator->progress_context = session;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());

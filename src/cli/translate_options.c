@@ -59,7 +59,8 @@ const Option TRANSLATE_OPTIONS[] = {
              "the last </s> is shown, but the score counts all"},
     {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object a line: text, translation, score, normalized_score, tokens, "
-             "source_tokens, and what other options add"},
+             "source_tokens, problems if there are any (empty, repetition, length_limit), and what other "
+             "options add"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .default_text = "false",
      .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
              "phrases that must appear; constraints_met and constraints_unmet list them in the output); "
@@ -82,6 +83,10 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(translator.tags), .default_text = "false",
      .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) come out exactly as they are in the "
              "source, and entities (&nbsp;) in its way; markup in prefixes is taken out"},
+    {.flag = "accelerator", .type = OPT_CHOICE, FIELD(translator.accelerator), .default_text = "none",
+     .choices = ACCELERATOR_CHOICES, .arg = "MARK",
+     .help = "take the accelerator of a line (&File, _Open) out, and put it before a letter of the word that "
+             "translates its word; auto: & or _"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
      .help = "every translation begins with TEXT; with --split, that of the first sentence; a word at the "
              "end of TEXT may be completed unless a space follows",

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "io/json.h"
 #include "base/mem.h"
+#include "translate/problems.h"
 
 enum { DIGITS = 6 };
 
@@ -147,6 +148,18 @@ static void add_confidence(const OutputStyle *style, const Translation *translat
     mem_free(words);
 }
 
+/* Only if there are any. */
+static void add_problems(const TranslationItem *item, StrBuf *out) {
+    bool any = false;
+    for (int kind = 0; kind < PROBLEM_KINDS; kind++) {
+        if (!item->problems[kind]) continue;
+        if (!any) json_put_array(out, "problems");
+        json_write_string(out, sv(problem_name(kind)));
+        any = true;
+    }
+    if (any) json_close_array(out);
+}
+
 /* "translation": ... of one item, without braces. */
 static void add_json_item(const OutputStyle *style, const Translation *translation, int rank, StrBuf *out) {
     const TranslationItem *item = &translation->items[rank];
@@ -154,6 +167,7 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
     json_put_digits(out, "score", item->score, DIGITS);
     json_put_digits(out, "normalized_score", item->normalized, DIGITS);
     if (style->confidence) add_confidence(style, translation, item, out);
+    add_problems(item, out);
     add_tokens("tokens", style->target, item->ids, item->length, NULL, out);
     if (style->word_scores) {
         json_put_array(out, "token_scores");
@@ -167,9 +181,9 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
 
 /* Members of the output, which replace those of the input. */
 static const char *const WRITTEN[] = {
-    "translation", "score",     "normalized_score", "tokens", "source_tokens",   "token_scores",
-    "alignment",   "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
-    "alternatives"};
+    "translation",  "score",     "normalized_score", "tokens", "source_tokens",   "token_scores",
+    "alignment",    "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
+    "alternatives", "problems"};
 static const char *const WRITTEN_CONFIDENCE[] = {"confidence", "calibrated", "word_confidence"};
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }

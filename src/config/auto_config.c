@@ -195,7 +195,9 @@ static void choose_for_few(Rule *rule, long pairs) {
     if (pairs >= VERY_FEW_PAIRS) return;
     if (config->model.decoder_style != DECODER_TRANSFORMER) set(rule, "model.dropout_state", 0.2);
     explain(rule, "very few, read less exactly");
-    if (config->text.joint && config_has_end(&config->train)) set(rule, "train.both_directions", 0.33);
+    /* A run that the clock may stop before that share is over would write both languages. */
+    bool reaches_end = config_has_end(&config->train) && config->train.max_minutes <= 0;
+    if (config->text.joint && reaches_end) set(rule, "train.both_directions", 0.33);
     explain(rule, "very few, at first in both directions");
     if (!config->model.right_to_left) set_text(rule, "model.decoder.bidirectional", "true");
     explain(rule, "soon trained, even two decoders that shall agree");

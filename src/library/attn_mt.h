@@ -61,6 +61,15 @@ typedef enum { ATTN_MT_FLOAT32, ATTN_MT_BF16, ATTN_MT_INT8 } attn_mt_precision;
 /* The units of attention weights: words, or the subwords of the model. */
 typedef enum { ATTN_MT_NO_ATTENTION, ATTN_MT_WORDS, ATTN_MT_SUBWORDS } attn_mt_level;
 
+/* The mark of accelerators ("&File"): it is taken out of a text, and put before a letter of the word that
+ * translates its word. ATTN_MT_ACCELERATOR_AUTO: either mark. */
+typedef enum {
+    ATTN_MT_NO_ACCELERATOR,
+    ATTN_MT_ACCELERATOR_AND,
+    ATTN_MT_ACCELERATOR_UNDERSCORE,
+    ATTN_MT_ACCELERATOR_AUTO
+} attn_mt_accelerator;
+
 /* Zeros are the defaults of `attn-mt translate`. */
 typedef struct {
     size_t memory_limit; /* bytes that the call and its result can use at a time; 0: no limit */
@@ -73,12 +82,20 @@ typedef struct {
     int attention;  /* attn_mt_level */
     int shortlist; /* consider only the N most frequent tokens and N likely translations of each source token,
                       * 1 to 1000, which is faster; 0: all tokens */
-    int reserved[5]; /* must be 0 */
+    int accelerator; /* attn_mt_accelerator */
+    int reserved[4]; /* must be 0 */
     /* Called after each batch of sentences on the calling thread, with the fraction of the work that is done.
      * It can call the library. Or NULL. */
     void (*progress)(void *context, double fraction);
     void *progress_context;
 } attn_mt_options;
+
+/* What is probably wrong with a translation. */
+typedef enum {
+    ATTN_MT_EMPTY = 1,      /* the source has text, the translation none */
+    ATTN_MT_REPETITION = 2, /* a phrase follows itself more than 4 times, and more often than in the source */
+    ATTN_MT_LENGTH_LIMIT = 4, /* it reached the maximal length */
+} attn_mt_problem;
 
 /* A translation. A text can be translated in chunks: the sentences of `split`, or because it is too long for
  * the model. Each chunk has a </s>. log_p and `score` count all of them, the tokens only the last one, so
@@ -89,6 +106,7 @@ typedef struct {
     double score;             /* log_p with length normalization, by which the search ranks */
     int tokens;               /* including the last </s>, unless the translation was cut off */
     const float *token_log_p; /* [tokens] */
+    int problems;             /* sum of attn_mt_problem; 0: none */
 } attn_mt_candidate;
 
 /* weights [rows, columns]: the attention of each unit of the translation (row) to each unit of the source.

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "search/backpointers.h"
+#include "search/repetition.h"
 #include "search/search.h"
 
 /* A hypothesis that has not ended: one row of the scorer. */
@@ -27,7 +27,7 @@ typedef struct {
 } Ended;
 
 typedef struct {
-    int max_steps;
+    int max_steps, loop_limit;
     Ended *ended; /* [beam_size], in the order in which they ended */
     int ended_count;
 } BeamSentence;
@@ -48,10 +48,11 @@ typedef struct {
     int row_count, next_count, steps;
     int *parent, *tokens, *row_sentence; /* [B * beam_size] */
     Candidate *candidates;               /* [beam_size + SEARCH_PRUNED] scratch */
-    /* With constraints: */
+    RepeatFilter filter;
     RowChoice *choices; /* [B * beam_size], or NULL */
-    int *extra;         /* [B * beam_size, CONSTRAINTS_MAX] */
-    Candidate *pool;    /* all candidates of a sentence */
+    /* With constraints: */
+    int *extra;      /* [B * beam_size, CONSTRAINTS_MAX] */
+    Candidate *pool; /* all candidates of a sentence */
     Bank *banks;
     size_t pool_capacity, banks_capacity;
 } BeamSearch;
@@ -183,6 +184,30 @@ static bool sentence_can_improve(const BeamSearch *search, const BeamSentence *s
     return better < search->options->n_best;
 }
 
+/* A hypothesis that still has phrases to meet may loop until its bank has no slot for it. */
+static bool row_loops(const BeamSearch *search, const BeamSentence *sentence, const BeamRow *row) {
+    const Constraints *constraints = constraints_of(search, row->sentence);
+    if (constraints && !constraints_all_met(constraints, &row->state)) return false;
+    int prefix = constraints ? (int)constraints->prefix.count : 0;
+    return hypothesis_loops(&search->tree, row->node, search->steps - prefix, sentence->loop_limit);
+}
+
+/* End the growing hypotheses next[start..] that loop. No rank counts for them: they have no </s>. */
+static void end_loops(BeamSearch *search, BeamSentence *sentence, int start) {
+    int kept = start;
+    if (search->steps % LOOP_EVERY != 0) return;
+    for (int i = start; i < search->next_count; i++) {
+        if (row_loops(search, sentence, &search->next[i])) {
+            sentence_end(search, sentence, &search->next[i]);
+            sentence->ended[sentence->ended_count - 1].rank = -INFINITY;
+            continue;
+        }
+        search->parent[kept] = search->parent[i];
+        search->next[kept++] = search->next[i];
+    }
+    search->next_count = kept;
+}
+
 /* Extend the hypotheses of one sentence, rows first..end-1; those that have not ended are added to `next`. */
 static void sentence_advance(BeamSearch *search, const ScorerStep *step, int first, int end) {
     BeamSentence *sentence = &search->sentences[search->rows[first].sentence];
@@ -209,9 +234,10 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
         search->parent[search->next_count] = at.row;
         search->next[search->next_count++] = row;
     }
+    bool can_grow = search->steps < sentence->max_steps;
+    if (can_grow) end_loops(search, sentence, start);
     if (search->next_count == start) return;
     const BeamRow *growing = &search->next[start];
-    bool can_grow = search->steps < sentence->max_steps;
     if (can_grow && sentence_can_improve(search, sentence, growing, search->next_count - start)) return;
     /* At the maximal length: the growing hypotheses fill the slots that no ended one took. */
     for (int i = start; !can_grow && i < search->next_count; i++)
@@ -219,16 +245,28 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     search->next_count = start;
 }
 
+static RowChoice row_choice(BeamSearch *search, int r) {
+    const BeamRow *row = &search->rows[r];
+    const DecodeOptions *decode = &search->options->decode;
+    RowChoice choice = {.top = decode->beam_size + (search->options->tree ? SEARCH_PRUNED : 0)};
+    if (search->constraints)
+        choice = constraints_choice(&search->constraints[row->sentence], &row->state, decode->beam_size,
+                                    search->extra + (size_t)r * CONSTRAINTS_MAX);
+    if (decode->no_repeat_ngram > 0)
+        repeat_filter_ban(&search->filter, &search->tree, row->node, search->steps, decode->no_repeat_ngram,
+                          &choice);
+    return choice;
+}
+
 /* One step of all sentences. */
 static void all_advance(BeamSearch *search) {
+    if (search->options->decode.no_repeat_ngram > 0)
+        repeat_filter_begin(&search->filter, search->row_count, search->steps);
     for (int r = 0; r < search->row_count; r++) {
         const BeamRow *row = &search->rows[r];
         search->tokens[r] = backpointers_token(&search->tree, row->node);
         search->row_sentence[r] = row->sentence;
-        if (search->choices)
-            search->choices[r] = constraints_choice(&search->constraints[row->sentence], &row->state,
-                                                    search->options->decode.beam_size,
-                                                    search->extra + (size_t)r * CONSTRAINTS_MAX);
+        if (search->choices) search->choices[r] = row_choice(search, r);
     }
     ScorerStep step = scorer_step(search->scorer, &search->step_options, search->row_sentence, search->tokens,
                                   search->choices, search->row_count);
@@ -281,13 +319,13 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
     search.tokens = mem_alloc(most, sizeof *search.tokens);
     search.row_sentence = mem_alloc(most, sizeof *search.row_sentence);
     search.candidates = mem_alloc(beam + SEARCH_PRUNED, sizeof *search.candidates);
-    if (constraints) {
+    if (constraints || options->decode.no_repeat_ngram > 0)
         search.choices = mem_alloc(most, sizeof *search.choices);
-        search.extra = mem_alloc(most * CONSTRAINTS_MAX, sizeof *search.extra);
-    }
+    if (constraints) search.extra = mem_alloc(most * CONSTRAINTS_MAX, sizeof *search.extra);
     Ended *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
         search.sentences[b].ended = ended + (size_t)b * beam;
+        search.sentences[b].loop_limit = loop_limit(sources[b]);
         search.sentences[b].max_steps =
             constraints_max_steps(constraints ? &constraints[b] : NULL, &options->decode, sources[b].length);
         if (constraints && constraints_has_terms(&constraints[b])) search.step_options.attention = true;
@@ -307,6 +345,7 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
     mem_free(search.candidates);
     mem_free(search.choices);
     mem_free(search.extra);
+    repeat_filter_free(&search.filter);
     mem_free(search.pool);
     mem_free(search.banks);
     mem_free(ended);

@@ -101,6 +101,8 @@ typedef struct {
     const bool *allowed; /* [V]; NULL: all. There are no extra tokens unless it is NULL */
     const int *extra;
     int extra_count;
+    const int *banned; /* not chosen, unless they are extra ones */
+    int banned_count;
 } RowChoice;
 
 /* The tokens that may come next. `top`: as in RowChoice, for a row that no prefix restricts. `extra`

@@ -2,7 +2,7 @@
  * translation. */
 #include <assert.h>
 #include "base/mem.h"
-#include "search/backpointers.h"
+#include "search/repetition.h"
 #include "search/search.h"
 
 typedef struct {
@@ -12,7 +12,8 @@ typedef struct {
     int sentence;
     int result; /* index into the results */
     int steps, max_steps;
-    int node; /* the last token */
+    int loop_limit; /* repetition.h */
+    int node;       /* the last token */
     double score;
     ScoredToken *alternatives; /* [max_steps, alternatives] of a given translation, or NULL */
 } GreedyRow;
@@ -27,11 +28,18 @@ typedef struct {
     int *growing;           /* [rows] rows that have not ended */
     RowChoice *choices;     /* [rows]; NULL: the best token */
     int *extra;             /* [rows] the next tokens of given translations or prefixes */
+    RepeatFilter filter;
 } GreedySearch;
 
 static void add_alternatives(GreedyRow *row, const ScoredToken *best, int count, int most) {
     ScoredToken *out = row->alternatives + (size_t)row->steps * (size_t)most;
     for (int i = 0; i < most; i++) out[i] = i < count ? best[i] : (ScoredToken){-1, 0};
+}
+
+static bool row_loops(const GreedySearch *search, const GreedyRow *row) {
+    int prefix = row->constraints ? (int)row->constraints->prefix.count : 0;
+    if (row->target || row->steps % LOOP_EVERY != 0) return false;
+    return hypothesis_loops(&search->tree, row->node, row->steps - prefix, row->loop_limit);
 }
 
 /* Returns false when row r has ended. */
@@ -46,7 +54,7 @@ static bool row_advance(GreedySearch *search, int r, const ScorerStep *step) {
     row->score += next.log_p;
     row->steps++;
     if (row->constraints) row->state = constraints_advance(row->constraints, row->state, next.token, NULL);
-    return next.token != VOCAB_EOS && row->steps < row->max_steps;
+    return next.token != VOCAB_EOS && row->steps < row->max_steps && !row_loops(search, row);
 }
 
 static void row_finish(const GreedySearch *search, const GreedyRow *row, HypothesisList *list) {
@@ -57,20 +65,27 @@ static void row_finish(const GreedySearch *search, const GreedyRow *row, Hypothe
     list->count = 1;
 }
 
-static RowChoice row_choice(const GreedyRow *row, int alternatives, int *extra) {
-    if (row->constraints) return constraints_choice(row->constraints, &row->state, 1, extra);
+static RowChoice row_choice(GreedySearch *search, const GreedyRow *row, int *extra) {
+    int n = search->options->decode.no_repeat_ngram;
+    if (!row->target) {
+        RowChoice choice = {.top = 1};
+        if (row->constraints) choice = constraints_choice(row->constraints, &row->state, 1, extra);
+        if (n > 0) repeat_filter_ban(&search->filter, &search->tree, row->node, row->steps, n, &choice);
+        return choice;
+    }
     *extra = row->steps < row->target->length ? row->target->ids[row->steps] : VOCAB_EOS;
-    return (RowChoice){.top = alternatives, .extra = extra, .extra_count = 1};
+    return (RowChoice){.top = search->options->alternatives, .extra = extra, .extra_count = 1};
 }
 
 /* One step of all rows; rows that end leave. */
 static void all_advance(GreedySearch *search, HypothesisList *results) {
+    if (search->options->decode.no_repeat_ngram > 0)
+        repeat_filter_begin(&search->filter, search->rows, search->row[0].steps);
     for (int r = 0; r < search->rows; r++) {
         const GreedyRow *row = &search->row[r];
         search->tokens[r] = backpointers_token(&search->tree, row->node);
         search->sentence[r] = row->sentence;
-        if (search->choices)
-            search->choices[r] = row_choice(row, search->options->alternatives, &search->extra[r]);
+        if (search->choices) search->choices[r] = row_choice(search, row, &search->extra[r]);
     }
     ScorerStep step = scorer_step(search->scorer, search->options, search->sentence, search->tokens,
                                   search->choices, search->rows);
@@ -97,7 +112,7 @@ static void run(Scorer *scorer, const Tokens *sources, int B, const ForcedTarget
     search.tokens = mem_alloc(rows, sizeof *search.tokens);
     search.sentence = mem_alloc(rows, sizeof *search.sentence);
     search.growing = mem_alloc(rows, sizeof *search.growing);
-    if (targets || constraints) {
+    if (targets || constraints || options->decode.no_repeat_ngram > 0) {
         search.choices = mem_alloc(rows, sizeof *search.choices);
         search.extra = mem_alloc(rows, sizeof *search.extra);
     }
@@ -106,6 +121,7 @@ static void run(Scorer *scorer, const Tokens *sources, int B, const ForcedTarget
         int b = targets ? forced_sentence(targets, r) : r;
         *row = (GreedyRow){.sentence = b, .result = r, .node = -1};
         row->target = targets ? &targets->items[r] : NULL;
+        row->loop_limit = targets ? 0 : loop_limit(sources[b]);
         row->constraints = constraints ? &constraints[b] : NULL;
         row->max_steps = targets
                              ? row->target->length + 1
@@ -125,6 +141,7 @@ static void run(Scorer *scorer, const Tokens *sources, int B, const ForcedTarget
     mem_free(search.growing);
     mem_free(search.choices);
     mem_free(search.extra);
+    repeat_filter_free(&search.filter);
     backpointers_finish(&search.tree, options);
 }
 

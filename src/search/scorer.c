@@ -225,24 +225,38 @@ static double log_p(const Scorer *scorer, double score, double log_sum) {
     return log((score > FLT_MIN ? score : FLT_MIN) / scorer->count);
 }
 
-/* The chosen tokens of one row of scores; returns their number. choice->allowed overwrites the row. */
+static bool is_extra(const RowChoice *choice, int token) {
+    for (int i = 0; i < choice->extra_count; i++)
+        if (choice->extra[i] == token) return true;
+    return false;
+}
+
+/* Overwrite the scores of the tokens that may not be chosen. */
+static void restrict_row(const TokenSet *set, const RowChoice *choice, real *row) {
+    for (int v = 0; choice->allowed && v < set->count; v++)
+        if (!choice->allowed[token_at(set, v)]) row[v] = (real)-INFINITY;
+    for (int i = 0; i < choice->banned_count; i++)
+        if (!is_extra(choice, choice->banned[i])) row[column_of(set, choice->banned[i])] = (real)-INFINITY;
+}
+
+/* The chosen tokens of one row of scores; returns their number. Restrictions overwrite the row. */
 static int row_tokens(Scorer *scorer, const SearchOptions *options, const TokenSet *set, real *row,
                       const RowChoice *choice, ScoredToken *out) {
     bool scores = choice->extra_count > 0 || choice->top > 1 || !options->tokens_only;
+    bool restricted = choice->allowed || choice->banned_count > 0;
     real greatest, greatest_allowed;
     double log_sum = 0;
-    int count = top_tokens_find(row, set->count, choice->allowed ? 0 : choice->top, options->decode.allow_unk,
+    int count = top_tokens_find(row, set->count, restricted ? 0 : choice->top, options->decode.allow_unk,
                                 scorer->scratch, scorer->best, &greatest);
-    for (int i = 0; i < choice->extra_count; i++) scorer->best[count++] = column_of(set, choice->extra[i]);
     if (scores && scorer->count == 1) log_sum = (double)kern->log_sum_exp((size_t)set->count, row, greatest);
     if ((!isfinite((double)greatest) || !isfinite(log_sum)) && scorer->nonfinite < 0) scorer->nonfinite = 0;
-    if (choice->allowed) {
-        for (int v = 0; v < set->count; v++)
-            if (!choice->allowed[token_at(set, v)]) row[v] = (real)-INFINITY;
+    if (restricted) {
+        restrict_row(set, choice, row);
         count = top_tokens_find(row, set->count, choice->top, options->decode.allow_unk, scorer->scratch,
                                 scorer->best, &greatest_allowed);
-        while (count > 0 && !choice->allowed[token_at(set, scorer->best[count - 1])]) count--;
+        while (count > 0 && row[scorer->best[count - 1]] == (real)-INFINITY) count--;
     }
+    for (int i = 0; i < choice->extra_count; i++) scorer->best[count++] = column_of(set, choice->extra[i]);
     for (int i = 0; i < count; i++) {
         int column = scorer->best[i];
         double score = scores ? log_p(scorer, (double)row[column], log_sum) : 0;

@@ -1,9 +1,9 @@
 /* search.h - from source sentences to target sentences: greedy, beam and forced.
  *
- * A hypothesis ends with </s>, or at the maximal length. The search never chooses <pad> and <s>, and <unk>
- * only if decode.allow_unk. Between equal scores the lower token id and the better-ranked parent win. The
- * result of a sentence does not depend on the other sentences of the batch, which share only the matrix
- * products.
+ * A hypothesis ends with </s>, at the maximal length, or when it loops (repetition.h). The search never
+ * chooses <pad> and <s>, and <unk> only if decode.allow_unk. Between equal scores the lower token id and the
+ * better-ranked parent win. The result of a sentence does not depend on the other sentences of the batch,
+ * which share only the matrix products.
  *
  * Shapes  B sentences; sources [models, B] as in scorer_begin; results [B]
  * Units   scores are sums of natural logarithms of probabilities

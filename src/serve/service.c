@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "io/json.h"
+#include "io/options.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -16,6 +17,7 @@
 #include "serve/page.h"
 #include "serve/pool.h"
 #include "serve/request.h"
+#include "text/accelerators.h"
 #include "text/languages.h"
 
 enum { TICK_NANOSECONDS = 250000000 };
@@ -101,12 +103,15 @@ static Status check_request(const Service *service, const TranslateRequest *requ
     if (request->attention && strcmp(request->attention, "word") != 0 &&
         strcmp(request->attention, "subword") != 0)
         return status_fail(STATUS_DATA, "'attention' is neither word nor subword");
+    if (request->accelerator && option_choice(ACCELERATOR_CHOICES, sv(request->accelerator)) < 0)
+        return status_fail(STATUS_DATA, "'accelerator' is not none, &, _ or auto");
     return STATUS_OK;
 }
 
 static JobKind kind_of(const TranslateRequest *request) {
     JobKind kind = {.html = request->format && strcmp(request->format, "html") == 0,
                     .n_best = request->alternatives >= 1 ? 1 + (int)request->alternatives : 0};
+    if (request->accelerator) kind.accelerator = option_choice(ACCELERATOR_CHOICES, sv(request->accelerator));
     if (request->attention) kind.attention = request->attention[0] == 'w' ? ATTN_MT_WORDS : ATTN_MT_SUBWORDS;
     return kind;
 }
@@ -152,6 +157,21 @@ static void write_text(const Job *job, int text, StrBuf *out) {
     json_write_string(out, sv(job_candidate(job, text, 0)->text));
 }
 
+static void write_problems(const Job *job, int text, StrBuf *out) {
+    static const char *const NAMES[] = {"empty", "repetition", "length_limit"};
+    int problems = job_candidate(job, text, 0)->problems;
+    json_open_array(out);
+    for (int i = 0; i < 3; i++)
+        if (problems >> i & 1) json_write_string(out, sv(NAMES[i]));
+    json_close_array(out);
+}
+
+static bool has_problems(const Job *job) {
+    int problems = 0;
+    for (int i = 0; i < job->count; i++) problems |= job_candidate(job, i, 0)->problems;
+    return problems != 0;
+}
+
 /* The language of the model with a confidence of 0, because nothing is detected. */
 static void write_detected(const Job *job, int text, StrBuf *out) {
     const TranslateCall *call = job->context;
@@ -179,6 +199,7 @@ static void write_answer(void *context) {
     StrBuf *out = &call->body;
     json_open_object(out);
     put_member(call, "translatedText", write_text, out);
+    if (has_problems(&call->job)) put_member(call, "problems", write_problems, out);
     if (call->job.kind.n_best > 0) put_member(call, "alternatives", write_alternatives, out);
     if (call->job.kind.attention) put_member(call, "attention", write_attention, out);
     if (call->detect) put_member(call, "detectedLanguage", write_detected, out);

@@ -113,6 +113,12 @@ Status languages_split(const char *value, StrView *source, StrView *target) {
     if (source->length && target->length && !strpbrk(target->data, separators) &&
         !language_same(*source, *target))
         return STATUS_OK;
-    return status_hint(status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value),
+    status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value);
+    if (source->length && target->length && !strpbrk(target->data, separators))
+        return status_hint(STATUS_USAGE,
+                           "for simplification or correction a private code names one side: --languages "
+                           "%.*s:%.*s-x-simple",
+                           SV_ARG(*source), SV_ARG(*source));
+    return status_hint(STATUS_USAGE,
                        "write --languages en-de, the language to translate from first, or pt-BR:en");
 }

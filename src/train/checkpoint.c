@@ -157,8 +157,8 @@ Status checkpoint_hint_model_alone(Status code, const char *dir) {
                        dir);
 }
 
-Status checkpoint_remove_state(const char *dir) {
-    static const char *const NAMES[] = {STATE_NAME, LOG_NAME};
+Status checkpoint_remove_run(const char *dir) {
+    static const char *const NAMES[] = {STATE_NAME, LOG_NAME, "best.safetensors", "last.safetensors"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         Path path = path_in(dir, NAMES[i]);
         if (unlink(path.text) != 0 && errno != ENOENT)
@@ -236,6 +236,7 @@ static void write_provenance(const Checkpoint *c, StrBuf *out) {
     }
     json_put_string(out, "source_language", sv(c->config->data.source));
     json_put_string(out, "target_language", sv(c->config->data.target));
+    if (c->translates_symbols) json_put_bool(out, "translates_symbols", true);
     json_put_string(out, "training_data_sha256", sv(c->data_sha256));
     json_put_string(out, "simd", sv(kern->name));
     json_put_string(out, "blas_kernel", sv(matmul_library()));
@@ -395,7 +396,11 @@ static Status check_option(const Option *row, const void *saved, const void *now
         s = status_fail(STATUS_USAGE,
                         "the configuration differs from that of the saved run: %s was %s, now it is %s",
                         row->key, strbuf_text(&a), strbuf_text(&b));
-        status_hint(s, "resume with the same configuration, or start another run with --run DIR");
+        status_hint(
+            s, strncmp(row->key, "train.", 6) == 0
+                   ? "resume with the same configuration; --init DIR/best.safetensors --run OTHER starts "
+                     "another run from these weights"
+                   : "resume with the same configuration, or start another run with --run DIR");
     }
     strbuf_free(&a);
     strbuf_free(&b);

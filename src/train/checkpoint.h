@@ -26,6 +26,7 @@ typedef struct {
     Progress *progress;
     const char *data_sha256;  /* of the training pairs */
     const char *valid_sha256; /* of the validation pairs */
+    bool translates_symbols;  /* corpus_translates_symbols of the training pairs */
     Calibration calibration;  /* of the last validation of this session */
     bool end_changed;         /* set by checkpoint_load_state: the saved run had another end */
 } Checkpoint;
@@ -41,9 +42,8 @@ bool checkpoint_exists(const char *dir); /* a state to resume from */
 bool checkpoint_has_model(const char *dir);
 /* The hint for a directory with a model, but without a training state that can be read. Returns `code`. */
 Status checkpoint_hint_model_alone(Status code, const char *dir);
-/* Remove training state and log of an earlier run, so that --resume cannot continue it in place of this one.
- * Models stay. */
-Status checkpoint_remove_state(const char *dir);
+/* Remove training state, log and models of an earlier run, so that none is taken for one of this run. */
+Status checkpoint_remove_run(const char *dir);
 /* The configuration of an earlier session, without data.train and data.valid; free it in any case. Reads only
  * the header of the state, and checks its digest. */
 Status checkpoint_load_config(const char *dir, Config *config);

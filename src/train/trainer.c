@@ -135,6 +135,20 @@ static Status read_data(Trainer *t) {
     return broadcast_compare(data->valid.sha256, "validation data", CURE);
 }
 
+/* Pairs are held out by a hash of their source. If the file is what an earlier run did not hold out, its
+ * pairs have none of the hashes below the share of that run. Of few pairs the share varies. */
+static Status check_held_out(const Trainer *t) {
+    const DataOptions *data = &t->config->data;
+    double pairs = t->data.train.count + t->data.valid.count, wanted = data->held_out * pairs;
+    if (data->valid.count || t->options->resume || wanted < 100 || t->data.valid.count >= wanted / 2)
+        return STATUS_OK;
+    status_fail(STATUS_DATA, "data.held_out = %g holds out %d of %.0f pairs, instead of about %.0f",
+                data->held_out, t->data.valid.count, pairs, wanted);
+    return status_hint(STATUS_DATA,
+                       "was the file made by holding pairs out of a larger one? The same sources would "
+                       "be held out again: --set data.valid=FILE names the pairs to validate on");
+}
+
 /* The length limit that the pairs need, or that of the run that is resumed. */
 static Status fit_lengths(Trainer *t) {
     DecodeOptions *decode = &t->options->config->decode;
@@ -181,7 +195,8 @@ static void make_learner(Trainer *t) {
                                  .optimizer = t->optimizer,
                                  .progress = &t->progress,
                                  .data_sha256 = t->data.train.sha256,
-                                 .valid_sha256 = t->data.valid.sha256};
+                                 .valid_sha256 = t->data.valid.sha256,
+                                 .translates_symbols = corpus_translates_symbols(&t->data.train)};
 }
 
 static Status load_state(Trainer *t) {
@@ -209,13 +224,14 @@ static Status set_up(Trainer *t) {
     double *factor = &o->config->decode.max_length_factor;
     TRY(group_agree(make_workers(t)));
     TRY(read_data(t));
+    TRY(group_agree(check_held_out(t)));
     TRY(ROOT_ONLY(fit_lengths(t)));
     group_broadcast(factor, sizeof *factor);
     TRY(group_agree(make_model(t)));
     broadcast_weights(seq2seq_params(t->model));
     make_learner(t);
     TRY(group_agree(checkpoint_check_model(&t->checkpoint)));
-    if (!o->resume) TRY(ROOT_ONLY(checkpoint_remove_state(o->dir)));
+    if (!o->resume) TRY(ROOT_ONLY(checkpoint_remove_run(o->dir)));
     announce(t);
     if (o->resume) TRY(resume(t));
     begin_session(t);
@@ -440,8 +456,14 @@ static Status stop(Trainer *t) {
     log_progress_end();
     TRY(save(t));
     TRY(ROOT_ONLY(progress_save(p, t->config, t->options->dir)));
-    Status s = status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'",
-                           p->update, p->epoch + 1, t->options->dir);
+    Status s = status_fail(
+        STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'%s", p->update,
+        p->epoch + 1, t->options->dir, isfinite(p->best_loss) ? "" : ", but no model was validated yet");
+    if (share_done(t) < t->config->train.both_directions)
+        log_warn(
+            "the first %.0f %% of the run train both directions: until then the model may write the source's "
+            "language",
+            100 * t->config->train.both_directions);
     status_hint(s, "the same command with --resume%s goes on from here",
                 t->options->overwrite ? " instead of --overwrite" : "");
     return group_agree(s);
@@ -585,6 +607,7 @@ static void announce(const Trainer *t) {
         log_warn(
             "train.precision = bf16 needs an instruction that this processor lacks: it trains with float32");
     announce_parts(t);
+    log_info("         validations translate greedily, with a beam of 1");
     warn_of_warmup(t);
 }
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "search/repetition.h"
 #include "text/whole_words.h"
 
 static void item_free(TranslationItem *item) {
@@ -26,6 +27,7 @@ void translation_free(Translation *translation) {
     mem_free(translation->source);
     mem_free(translation->source_word);
     strlist_free(&translation->source_unknown);
+    strlist_free(&translation->copied);
     strlist_free(&translation->target_unknown);
     *translation = (Translation){0};
 }
@@ -109,6 +111,13 @@ static StrView choose_gap(const ChunkResults *line, int c, const StrBuf *text) {
 
 static void join_gap(const ChunkResults *line, int c, StrBuf *text) {
     strbuf_add(text, choose_gap(line, c, text));
+}
+
+static void join_text(StrView output, bool capitals, StrBuf *text) {
+    if (capitals)
+        unicode_upper(output, text);
+    else
+        strbuf_add(text, output);
 }
 
 static bool starts_with_word(StrView text) {
@@ -212,6 +221,14 @@ static void join_alternatives(const ChunkResults *line, TranslationItem *item) {
     }
 }
 
+static void find_problems(const ChunkResults *line, int c, const Hypothesis *chunk, bool *problems) {
+    const Tokens *source = chunk_source(line, c);
+    int repeats = tokens_repeats(chunk->ids, chunk->length);
+    bool repeated = repeats > PROBLEM_REPEATS && repeats > tokens_repeats(source->ids, source->length);
+    if (repeated) problems[PROBLEM_REPETITION] = true;
+    if (!repeated && chunk->length > 0 && chunk->steps == chunk->length) problems[PROBLEM_LENGTH] = true;
+}
+
 static void join_item(const ChunkResults *line, int rank, const DecodeOptions *options,
                       TranslationItem *item) {
     const Tokenizer *tokenizer = seq2seq_target(line->model);
@@ -227,25 +244,32 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
     if (end->attention) item->attention = mem_alloc((size_t)line->chunks, sizeof *item->attention);
     for (int c = 0, row = 0, column = 0; c <= last; column += chunk_source(line, c++)->length) {
         const Hypothesis *chunk = chunk_hypothesis(line, c, rank);
+        StrBuf part = {0};
+        bool capitals = line->capitals && line->capitals[c];
         if (line->marked && line->marked[c].is_marked) {
             const MarkedChunk *marked = &line->marked[c];
             int output = rank < marked->output_count ? rank : marked->output_count - 1;
             join_marked_gap(line, c, &item->text, &joint);
-            join_marked(&item->text, &joint, marked->text.source, strbuf_view(&marked->outputs[output]));
+            join_text(strbuf_view(&marked->outputs[output]), capitals, &part);
+            join_marked(&item->text, &joint, marked->text.source, strbuf_view(&part));
         } else {
             join_gap(line, c, &item->text);
-            translation_text(tokenizer, chunk, c == 0 ? line->unknown : NULL, &item->text);
+            translation_text(tokenizer, chunk, c == 0 ? line->unknown : NULL, &part);
+            join_text(strbuf_view(&part), capitals, &item->text);
         }
+        strbuf_free(&part);
         memcpy(item->ids + row, chunk->ids, (size_t)chunk->length * sizeof *item->ids);
         item->words = join_words(tokenizer, chunk->ids, chunk->length, item->words, item->word + row);
         size_t scores = (size_t)(c == last ? chunk->steps : chunk->length);
         memcpy(item->token_scores + row, chunk->token_scores, scores * sizeof *item->token_scores);
         if (item->attention)
             join_attention(item, chunk, row, column, chunk_source(line, c)->length, c == last);
+        find_problems(line, c, chunk, item->problems);
         item->score += chunk->score;
         all_steps += chunk->steps;
         row += chunk->length;
     }
+    item->problems[PROBLEM_EMPTY] = unicode_is_blank(strbuf_view(&item->text));
     if (line->marked && line->marked[last].is_marked)
         join_marked_gap(line, line->chunks, &item->text, &joint);
     else

@@ -26,6 +26,10 @@ typedef struct {
     int first, count;
 } AttentionRow;
 
+/* What is probably wrong with a translation; problems.h describes and names them. */
+enum { PROBLEM_EMPTY, PROBLEM_REPETITION, PROBLEM_LENGTH, PROBLEM_KINDS };
+enum { PROBLEM_REPEATS = 4 };
+
 /* One candidate. */
 typedef struct {
     StrBuf text;
@@ -39,6 +43,7 @@ typedef struct {
     ScoredToken *alternatives; /* [steps, alternatives] as in hypothesis.h; only of the best item */
     int *word;                 /* [length] number of the word that the token belongs to */
     int words;
+    bool problems[PROBLEM_KINDS];
 } TranslationItem;
 
 typedef struct {
@@ -48,6 +53,7 @@ typedef struct {
     int source_words;
     int alternatives;       /* at each step of the best item */
     StrList source_unknown; /* texts of the <unk>s in `source`, in their order */
+    StrList copied;         /* words of the source that the first model cannot spell */
     StrList target_unknown; /* texts of the <unk>s in the given translation, or in the prefix */
     int chunks;             /* 0: nothing to translate */
     TranslationItem *items; /* best first, at least one */
@@ -74,6 +80,7 @@ typedef struct {
     const Tokens *sources; /* [chunks, models]; only the first model's tokens are used */
     int models, alternatives;
     const HypothesisList *results; /* [chunks] */
+    const bool *capitals;          /* [chunks] translations in capitals */
     int chunks;
     const MarkedChunk *marked; /* [chunks] chunks with markup have their outputs as texts; or NULL */
     const StrList *unknown;    /* texts of the <unk>s in the first chunk's prefix */

@@ -219,6 +219,16 @@ for wrong in en en- -de en-en English-en en-de-fr; do
     train 2 none "$TMP/plain.tsv" --languages=$wrong
     says "does not name two languages"
 done
+train 2 none "$TMP/plain.tsv" --languages=en-en
+says 'hint: for simplification or correction a private code names one side: --languages en:en-x-simple'
+train 0 none "$TMP/plain.tsv" --languages=en:en-x-simple --dump-config
+grep -q '"target": "en-x-simple"' "$TMP/out" || fail "a private code: $(cat "$TMP/out")"
+# With a time limit a run could stop while it still trains both directions.
+for limit in 0 5; do
+    train 0 none "$TMP/plain.tsv" --languages en-fr --max-minutes $limit --dump-config
+    both=$(grep -c '"both_directions": 0.33' "$TMP/out" || true)
+    [ "$limit:$both" = 0:1 ] || [ "$limit:$both" = 5:0 ] || fail "--max-minutes $limit: both directions $both"
+done
 # Columns by name; a column of numbers is not Indonesian ("id").
 awk -F '\t' '{ print (NR == 1 ? "id" : NR) "\t" $0 }' "$TMP/header.tsv" >"$TMP/numbered.tsv"
 languages "$TMP/numbered.tsv" en de -,en,de

@@ -63,6 +63,9 @@ blocks() { printf '"<p>%s</p><pre>%s\\n\\n%s</pre>\\n<style>a\\nb</style>"' "$1"
 gives "blocks and line ends" 200 "$(blocks "$french" "$french")" \
     post_json "{\"q\": $(blocks "$wrapped" "$first"), \"format\": \"html\"}"
 gives "attention" 200 ', "attention": {"source": ["' post_json "{\"q\": \"$first\", \"attention\": \"word\"}"
+gives "accelerator" 200 '"translatedText": "_' post_json "{\"q\": \"_12\", \"accelerator\": \"auto\"}"
+gives "accelerator" 400 "'accelerator' is not none, &, _ or auto" \
+    post_json "{\"q\": \"_12\", \"accelerator\": \"%\"}"
 gives "null" 200 "$french" post_json "{\"q\": \"$first\", \"api_key\": null}"
 listed='[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"'
 gives "languages" 200 "$listed" get /languages
@@ -272,4 +275,10 @@ says "'$TMP/bare/best.safetensors' has no list of likely translations"
 serve_start -m "$TMP/bare/best.safetensors" || fail "no server: $(cat "$TMP/serve.log")"
 gives "a language that is no code" 200 '[{"code": "source", ' get /languages
 gives "auto of no code" 200 '"language": "source"' post_json '{"q": "x", "source": "auto"}'
+serve_stop || fail "exit status"
+
+# A translation that is probably wrong is marked, each text of a list on its own.
+tiny_model cut --set train.epochs=20 --set decode.max_length_factor=0 --set decode.max_length_extra=1
+serve_start -m "$TMP/cut/best.safetensors" || fail "no server: $(cat "$TMP/serve.log")"
+gives "problems" 200 '"problems": [["length_limit"], []]' post_json '{"q": ["go .", ""]}'
 serve_stop || fail "exit status"

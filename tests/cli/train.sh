@@ -321,6 +321,41 @@ start 0 over --overwrite --set train.epochs=0 --set train.valid_every=1000000
 kill -s KILL $trainer
 wait $trainer 2>/dev/null
 [ ! -e "$own/over/train.jsonl" ] || complain "--overwrite keeps the log of the old run"
+[ ! -e "$own/over/best.safetensors" ] || complain "--overwrite keeps the model of the old run"
+
+# Two signals within a moment are one; a stop before the first validation says that there is no model yet.
+rm -rf "$own/stopped"
+"$ATTN_MT" train --config "$own/base.json" --run "$own/stopped" --set train.epochs=0 \
+    --set train.valid_every=1000000 >"$own/out" 2>"$own/err" </dev/null &
+trainer=$!
+while kill -0 $trainer 2>/dev/null && [ ! -e "$own/stopped/last.state.safetensors" ]; do sleep 0.05; done
+kill -s INT $trainer
+sleep 0.02
+kill -s INT $trainer 2>/dev/null
+wait $trainer
+status=$?
+[ $status -eq 130 ] && grep -q 'everything is saved.*, but no model was validated yet' "$own/err" ||
+    complain "two signals at once: exit code $status: $(cat "$own/err")"
+
+# Another rate is another run, which may begin with these weights.
+refuse 2 'train.learning_rate was 0.01, now it is 0.02' a --resume --set train.learning_rate=0.02
+grep -q '^hint: .*--init DIR/best.safetensors --run OTHER' "$own/err" ||
+    complain "no --init: $(cat "$own/err")"
+
+# The rest of held-out pairs has none of their hashes.
+"$ATTN_MT" train data/train.tsv --languages en-fr --set data.held_out=0.2 --dump-pairs >"$own/rest.tsv" \
+    2>"$own/err" || complain "no pairs: $(cat "$own/err")"
+"$ATTN_MT" train "$own/rest.tsv" --languages en-fr --run "$own/rest" --set data.held_out=0.22 \
+    --set train.max_updates=1 >"$own/out" 2>"$own/err" && complain "a held-out rest is trained on"
+grep -q 'data.held_out = 0.22 holds out' "$own/err" || complain "held out: $(cat "$own/err")"
+grep -q '^hint: .*data.valid=FILE' "$own/err" || complain "no cure: $(cat "$own/err")"
+
+# What the log says of validations and of the time limit.
+rm -rf "$own/said"
+succeed said --set train.schedule=auto --set train.max_minutes=5 --epochs 1
+grep -q 'validations translate greedily' "$own/err" || complain "greedy: $(cat "$own/err")"
+grep -q 'train.schedule=linear; not at the end of train.max_minutes' "$own/err" ||
+    complain "max_minutes: $(cat "$own/err")"
 
 # Pipes are refused as data. Before training starts, a signal ends the program at once.
 mkfifo "$own/pipe"

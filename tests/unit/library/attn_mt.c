@@ -77,6 +77,8 @@ static bool is_expected(const attn_mt_result *result) {
         const attn_mt_candidate *best = attn_mt_candidate_at(result, i, 0);
         const TranslationItem *item = &expected[i].items[0];
         if (!best || strcmp(best->text, strbuf_text(&item->text)) != 0) return false;
+        for (int kind = 0; kind < PROBLEM_KINDS; kind++)
+            if ((best->problems >> kind & 1) != item->problems[kind]) return false;
         if (best->log_p != item->score || best->score != item->normalized || best->tokens != item->steps)
             return false;
         size_t bytes = (size_t)item->steps * sizeof(float);
@@ -301,7 +303,8 @@ static void test_errors(void **state) {
     assert_fails(model, (attn_mt_options){.attention = 3}, "attention");
     assert_fails(model, (attn_mt_options){.shortlist = 1001}, "shortlist");
     assert_fails(model, (attn_mt_options){.shortlist = 1}, "has no list");
-    assert_fails(model, (attn_mt_options){.reserved[4] = 1}, "reserved[4]");
+    assert_fails(model, (attn_mt_options){.accelerator = 4}, "accelerator");
+    assert_fails(model, (attn_mt_options){.reserved[3] = 1}, "reserved[3]");
     assert_int_equal(attn_mt_translate(model, texts, -1, NULL, &result, &error), ATTN_MT_USAGE);
     assert_int_equal(attn_mt_translate(model, NULL, 0, NULL, &result, &error), ATTN_MT_OK);
     assert_null(attn_mt_candidate_at(result, 0, 0));

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include "base/mem.h"
 #include "base/rng.h"
+#include "search/repetition.h"
 #include "search/search.h"
 #include "search/top_tokens.h"
 #include "kern/kern.h"
@@ -520,6 +521,86 @@ static void test_ensemble_needs_one_vocabulary(void **state) {
     seq2seq_free(b);
 }
 
+/* ---- repetition ---- */
+
+static bool has_repeated_pair(const Hypothesis *h) {
+    for (int i = 0; i + 1 < h->length; i++)
+        for (int j = i + 1; j + 1 < h->length; j++)
+            if (h->ids[i] == h->ids[j] && h->ids[i + 1] == h->ids[j + 1]) return true;
+    return false;
+}
+
+static void test_no_repeat_ngram(void **state) {
+    (void)state;
+    Fixture fixture;
+    int order[SENTENCES], without = 0;
+    identity(order);
+    fixture_begin(&fixture, 5);
+    for (int beam = 1; beam <= 4; beam += 3)
+        for (int n = 0; n <= 2; n += 2) {
+            HypothesisList results[SENTENCES] = {{0}};
+            SearchOptions options = GREEDY;
+            options.decode.beam_size = options.n_best = beam;
+            options.decode.max_length_extra = 30;
+            options.decode.no_repeat_ngram = n;
+            search_some(&fixture, order, SENTENCES, &options, beam > 1, results);
+            for (int i = 0; i < SENTENCES; i++)
+                for (int k = 0; k < results[i].count; k++) {
+                    bool repeats = has_repeated_pair(&results[i].items[k]);
+                    without += n == 0 && repeats;
+                    assert_false(n > 0 && repeats);
+                    assert_true(isfinite(results[i].items[k].score));
+                }
+            results_free(results, SENTENCES);
+        }
+    assert_true(without > 0); /* or the option has nothing to do */
+    fixture_end(&fixture);
+}
+
+/* Random models loop; their hypotheses end long before the maximal length, and without </s>. */
+static void test_loops_end(void **state) {
+    (void)state;
+    Fixture fixture;
+    int order[SENTENCES];
+    identity(order);
+    fixture_begin(&fixture, 5);
+    for (int beam = 1; beam <= 4; beam += 3) {
+        HypothesisList results[SENTENCES] = {{0}};
+        SearchOptions options = GREEDY;
+        options.decode.beam_size = options.n_best = beam;
+        options.decode.max_length_extra = 1000;
+        int loops = 0;
+        search_some(&fixture, order, SENTENCES, &options, beam > 1, results);
+        for (int i = 0; i < SENTENCES; i++)
+            for (int k = 0; k < results[i].count; k++) {
+                const Hypothesis *h = &results[i].items[k];
+                int repeats = tokens_repeats(h->ids, h->length);
+                loops += h->steps == h->length && repeats > LOOP_MOST;
+                assert_true(repeats <= LOOP_MOST + LOOP_EVERY);
+            }
+        assert_true(loops > 0);
+        results_free(results, SENTENCES);
+    }
+    fixture_end(&fixture);
+}
+
+static void test_repeats(void **state) {
+    (void)state;
+    static const struct {
+        const char *tokens;
+        int repeats;
+    } CASES[] = {{"", 1},          {"a", 1},         {"abc", 1},        {"aab", 2},
+                 {"abcabcabc", 3}, {"xabababay", 3}, {"aaaaaaaaaa", 10}};
+    for (size_t c = 0; c < sizeof CASES / sizeof *CASES; c++) {
+        int ids[16], count = (int)strlen(CASES[c].tokens);
+        for (int i = 0; i < count; i++) ids[i] = CASES[c].tokens[i];
+        assert_int_equal(tokens_repeats(ids, count), CASES[c].repeats);
+    }
+    int many[40] = {0};
+    assert_int_equal(loop_limit((Tokens){many, 40}), 40); /* as often as the source */
+    assert_int_equal(loop_limit((Tokens){many, 2}), LOOP_MOST);
+}
+
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
@@ -533,6 +614,9 @@ int main(void) {
         cmocka_unit_test(test_top_tokens),
         cmocka_unit_test(test_no_special_tokens),
         cmocka_unit_test(test_maximal_length),
+        cmocka_unit_test(test_no_repeat_ngram),
+        cmocka_unit_test(test_loops_end),
+        cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_blocks_of_rows),
         cmocka_unit_test(test_tokens_only),
         cmocka_unit_test(test_attention_is_a_distribution),

@@ -449,11 +449,11 @@ static void test_no_lock(void **state) {
 static void test_forgets(void **state) {
     (void)state;
     save("", NULL);
-    assert_int_equal(checkpoint_remove_state(fixture_path(".")), STATUS_OK);
+    assert_int_equal(checkpoint_remove_run(fixture_path(".")), STATUS_OK);
     assert_false(checkpoint_exists(fixture_path(".")));
-    assert_int_equal(checkpoint_remove_state(fixture_path(".")), STATUS_OK);
+    assert_int_equal(checkpoint_remove_run(fixture_path(".")), STATUS_OK);
     assert_int_equal(file_make_dirs(fixture_path(STATE), NULL), STATUS_OK); /* a folder cannot be unlinked */
-    assert_int_equal(checkpoint_remove_state(fixture_path(".")), STATUS_RUNTIME);
+    assert_int_equal(checkpoint_remove_run(fixture_path(".")), STATUS_RUNTIME);
     assert_non_null(strstr(status_message(), "cannot remove"));
     assert_int_equal(rmdir(fixture_path(STATE)), 0);
 }
