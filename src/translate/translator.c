@@ -519,6 +519,21 @@ static int chunks_add_line(Chunks *chunks, Translator *translator, int i, StrVie
     return added;
 }
 
+/* Finish the texts of all items; returns whether all agree with the line. `copy`: those that do not become
+ * the line itself. */
+static bool finish_items(const Markup *markup, Translation *translation, bool copy) {
+    bool all = true;
+    for (int rank = 0; rank < translation->count; rank++) {
+        StrBuf *text = &translation->items[rank].text;
+        bool agrees = markup_finish(markup, text);
+        all &= agrees;
+        if (agrees || !copy) continue;
+        strbuf_clear(text);
+        strbuf_add(text, strbuf_view(&markup->repaired));
+    }
+    return all;
+}
+
 /* Join the results of each line's out[i].chunks chunks. */
 static void chunks_join(const Chunks *chunks, const HypothesisList *results, Translator *translator,
                         int lines, Translation *out) {
@@ -536,8 +551,12 @@ static void chunks_join(const Chunks *chunks, const HypothesisList *results, Tra
             line.capitals = chunks->capitals + first;
         }
         translation_join(&out[i], &line, &translator->options.search.decode);
-        for (int rank = 0; chunks->markups && out[i].chunks > 0 && rank < out[i].count; rank++)
-            markup_finish(&chunks->markups[i], &out[i].items[rank].text);
+        if (chunks->markups && out[i].chunks > 0 && !finish_items(&chunks->markups[i], &out[i], false)) {
+            for (int c = 0; c < out[i].chunks; c++) marked_chunk_close(&chunks->marked[first + c]);
+            translation_free(&out[i]);
+            translation_join(&out[i], &line, &translator->options.search.decode);
+            finish_items(&chunks->markups[i], &out[i], true);
+        }
         for (int c = first; c < first + out[i].chunks; c++)
             for (size_t u = 0; u < chunks->source_unknown[c].count; u++)
                 strlist_add(&out[i].source_unknown, sv(chunks->source_unknown[c].items[u]));
