@@ -12,7 +12,9 @@ READ = {"text.bpe_marker": ["prefix"], "model.encoder.style": ["rnn", "self_atte
         "model.decoder.style": ["conditional", "bahdanau", "transformer"], "model.layer_norm": [False],
         "model.attention": ["additive", "concat", "dot", "scaled_dot", "general"], "model.norm": ["pre"],
         "model.decoder.self_attention": [False], "model.positions": ["sinusoidal"], "model.residual": [False],
-        "model.decoder.right_to_left": [False]}
+        "model.decoder.right_to_left": [False], "model.decoder.autoreg": ["self_attention"],
+        "model.activation": ["relu"], "model.norm_epsilon": [1e-5], "model.embedding_multiplier": [0],
+        "model.add_source_eos": [True]}
 sigmoid = lambda x: 1 / (1 + np.exp(-x))
 
 

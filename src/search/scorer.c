@@ -114,7 +114,7 @@ static void mark_shortlists(const Scorer *scorer, int most, const Tokens *source
     for (int m = 0; m < scorer->count; m++) {
         const Seq2Seq *model = scorer->models[m].model;
         Tokens source = sources[(size_t)m * (size_t)B + (size_t)b];
-        bool joint = seq2seq_source(model) == seq2seq_target(model);
+        bool joint = seq2seq_shares_vocabulary(model);
         shortlist_mark(seq2seq_shortlist(model), most, source, marked);
         for (int i = 0; joint && i < source.length; i++) marked[source.ids[i]] = true; /* words to copy */
     }

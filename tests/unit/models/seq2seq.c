@@ -138,6 +138,32 @@ static void test_steps_are_teacher_forcing(void **state) {
 #define WIDER "model.hidden=20 model.embedding=20"
 
 /* Bit for bit the same logits alone, in pairs, in the whole batch, and in another order. */
+/* A </s> that is hidden has no weight, unless it is alone. */
+static void test_hidden_end(void **state) {
+    (void)state;
+    TrainingBatch batch = variant_batch(0);
+    int hidden = 0;
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+        Seq2Seq *model = packed_model(v, NULL);
+        bool shown = seq2seq_config(model)->model.add_source_eos;
+        Tape *tape = tape_new(seq2seq_params(model), false);
+        Encoded *encoded = seq2seq_encode(model, tape, NULL, batch.source, B, false);
+        DecoderState decoder = seq2seq_start(encoded);
+        AttentionWeights attention = {.choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
+        StepContext step = {tape, encoded, B, ALL, &decoder, &attention, NULL};
+        static const int TOKENS[B] = {2, 2, 2, 2, 2};
+        seq2seq_step(model, &step, TOKENS);
+        for (int b = 0; b < B && !shown; b++) {
+            int end = batch.source[b].length;
+            assert_true((attention.weights[attention.start[b] + end] == 0) == (end > 0));
+            hidden++;
+        }
+        tape_free(tape);
+        seq2seq_free(model);
+    }
+    assert_true(hidden > B);
+}
+
 static void test_neighbours(void **state) {
     (void)state;
     static const int GROUPS[][B] = {
@@ -354,6 +380,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_are_teacher_forcing),
         cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_hidden_end),
         cmocka_unit_test(test_select),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_layers_and_heads),
