@@ -146,6 +146,7 @@ class Model:
                     if self.decoder["style"] == "transformer" else self.step(x, values, states))
             logits = (read @ self.output_table.T + self.t["output.bias"])[0]
             logits[[PAD, BOS] + ([] if self.limits["allow_unk"] else [UNK])] = -np.inf
+            logits[self.target.banned] = -np.inf
             found.append(int(logits.argmax()))
         return self.target.decode([token for token in found if token not in (BOS, EOS)])
 

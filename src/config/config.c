@@ -143,6 +143,9 @@ const Option MODEL_OPTIONS[] = {
      .help = "number of attention heads in Transformer blocks"},
     {.key = "model.feed_forward", MODEL(INT, feed_forward), .default_text = "0", .max = 262144, .arg = "N",
      .help = "hidden units of the feed-forward network in Transformer blocks; 0 = 4 times model.hidden"},
+    {.key = "model.decoder.feed_forward", MODEL(INT, decoder_feed_forward), .default_text = "0",
+     .max = 262144, .arg = "N",
+     .help = "the same for the decoder's blocks alone; 0 = as model.feed_forward says"},
     {.key = "model.activation", MODEL(CHOICE, activation), .default_text = "relu",
      .choices = ACTIVATION_CHOICES, .arg = "NAME",
      .help = "activation function of the feed-forward network in Transformer blocks"},
@@ -350,7 +353,10 @@ void config_free(Config *config) {
     options_free(tables);
 }
 
-int model_feed_forward(const ModelOptions *o) { return o->feed_forward ? o->feed_forward : 4 * o->hidden; }
+int model_feed_forward(const ModelOptions *o, bool decoder) {
+    if (decoder && o->decoder_feed_forward) return o->decoder_feed_forward;
+    return o->feed_forward ? o->feed_forward : 4 * o->hidden;
+}
 
 int model_annotation_size(const ModelOptions *o) {
     return o->encoder_style == ENCODER_RNN && o->bidirectional ? 2 * o->hidden : o->hidden;

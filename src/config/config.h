@@ -51,8 +51,9 @@ typedef struct {
     int attention;      /* row of the score table */
     int attention_size; /* 0: hidden */
 
-    int heads, feed_forward; /* of self-attention blocks; feed_forward 0: 4 hidden */
-    int activation;          /* ActivationFunction */
+    int heads, feed_forward;  /* of self-attention blocks; feed_forward 0: 4 hidden */
+    int decoder_feed_forward; /* 0: feed_forward */
+    int activation;           /* ActivationFunction */
     bool attention_bias;
     int norm;                    /* NormPlace */
     double norm_epsilon;         /* of Transformer blocks */
@@ -66,7 +67,8 @@ typedef struct {
 } ModelOptions;
 
 /* Sizes that follow from the options. */
-int model_feed_forward(const ModelOptions *options);    /* hidden units of a feed-forward network */
+/* Hidden units of a feed-forward network of the encoder or of the decoder. */
+int model_feed_forward(const ModelOptions *options, bool decoder);
 int model_annotation_size(const ModelOptions *options); /* K: columns of the encoder's annotations */
 int model_readout_size(const ModelOptions *options);    /* E: columns of what the output layer reads */
 PositionForm model_positions(const ModelOptions *options);

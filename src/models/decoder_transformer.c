@@ -7,8 +7,7 @@
 
 void decoder_transformer_declare(ParamSet *params, const char *name, const ModelOptions *o, void *decoder) {
     TransformerStack *blocks = decoder;
-    *blocks = transformer_stack_new(params, name, o, o->decoder_layers, model_annotation_size(o),
-                                    (Autoregression)o->autoreg);
+    *blocks = transformer_stack_new(params, name, o, o->decoder_layers, model_annotation_size(o));
 }
 
 void decoder_transformer_prepare(Tape *tape, const void *decoder, const EncoderOutput *output,

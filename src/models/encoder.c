@@ -5,8 +5,7 @@
 /* ---- Transformer blocks: each token attends to all tokens of its sentence ---- */
 
 static void blocks_declare(ParamSet *params, const ModelOptions *o, void *encoder) {
-    *(TransformerStack *)encoder =
-        transformer_stack_new(params, "encoder", o, o->encoder_layers, 0, AUTOREG_SELF_ATTENTION);
+    *(TransformerStack *)encoder = transformer_stack_new(params, "encoder", o, o->encoder_layers, 0);
 }
 
 /* Each token attends to its whole sentence, or to all of it but </s>. */

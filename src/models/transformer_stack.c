@@ -2,10 +2,11 @@
 #include "models/transformer_stack.h"
 
 TransformerStack transformer_stack_new(ParamSet *params, const char *name, const ModelOptions *o, int layers,
-                                       int source_size, Autoregression autoreg) {
+                                       int source_size) {
     TransformerStack s = {.options = o, .layers = layers};
+    bool decoder = source_size > 0;
     TransformerForm form = {.size = o->hidden,
-                            .feed_forward = model_feed_forward(o),
+                            .feed_forward = model_feed_forward(o, decoder),
                             .heads = o->heads,
                             .max_relative_position =
                                 o->positions == POSITIONS_RELATIVE ? o->max_relative_position : 0,
@@ -14,7 +15,7 @@ TransformerStack transformer_stack_new(ParamSet *params, const char *name, const
                             .norm_epsilon = o->norm_epsilon,
                             .activation = (ActivationFunction)o->activation,
                             .attention_bias = o->attention_bias,
-                            .autoreg = autoreg};
+                            .autoreg = decoder ? (Autoregression)o->autoreg : AUTOREG_SELF_ATTENTION};
     const PositionForm positions = model_positions(o);
     s.positions = positions_new(params, name, &positions);
     for (int l = 0; l < layers; l++) s.block[l] = transformer_new(params, param_layer(name, l), &form);

@@ -108,7 +108,7 @@ const ModelVariant MODEL_VARIANTS[] = {
                  "model.embedding_multiplier=3 model.encoder.layers=2 model.decoder.layers=2"},
     {"Transformer, gelu by sigmoid, SSRUs, source without </s>, target tied",
      TRANSFORMER " model.add_source_eos=false model.activation=gelu_sigmoid model.decoder.autoreg=ssru "
-                 "model.tie=target model.decoder.layers=2"},
+                 "model.tie=target model.decoder.layers=2 model.decoder.feed_forward=5"},
     {"convolutions with Marian's positions",
      "model.encoder.style=conv model.positions=marian model.embedding_multiplier=1"},
     {"GRU encoder, Transformer decoder",
