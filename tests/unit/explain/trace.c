@@ -243,7 +243,7 @@ static void test_long_continuations(void **state) {
     assert_int_equal(translator_new(&translator, models, 1, &options, workers), STATUS_OK);
     translator_run(translator, &line, NULL, 1, 1, &translation);
     DecodeOptions most = decode_options_bound(seq2seq_config(model)->decode);
-    assert_in_range(page_length(model, &translation, line, &most), 10000, 100000); /* some 200 tokens each */
+    assert_in_range(page_length(model, &translation, line, &most), 3000, 100000); /* each until it loops */
     size_t as_asked = page_length(model, &translation, line, &options.search.decode);
     most.max_length_extra = 1;
     most.max_length_factor = 1;
