@@ -235,9 +235,10 @@ static void add_part(const SentencePiece *model, SentencePieceText *result, Span
     while (depth > 0) {
         Span span = scratch->spans[--depth];
         int id = part_id(model, (StrView){result->normal.data + span.at, span.length});
-        size_t left = model->pieces[id].kind == PIECE_UNUSED ? *split_of(model, scratch, id) : 0;
+        bool unused = model->pieces[id].kind == PIECE_UNUSED;
+        size_t left = unused ? *split_of(model, scratch, id) : 0;
         if (left == 0) {
-            add_span(model, result, span, id);
+            add_span(model, result, span, unused ? model->unknown : id);
             continue;
         }
         MEM_GROW(scratch->spans, scratch->span_capacity, depth + 2);

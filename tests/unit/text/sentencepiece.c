@@ -211,6 +211,14 @@ static void test_unused(void **state) {
     check_texts(model, SV("  abc  x y"), SV("ab c  x y")); /* " x y" is unknown */
     sentencepiece_free(model);
     add_piece(&file, "<unk>", 0, PIECE_UNKNOWN);
+    add_piece(&file, "a", 0, PIECE_UNUSED);
+    add_piece(&file, "ab", 0, PIECE_NORMAL);
+    add_setting(&file, 2, 3, 2);
+    add_setting(&file, 3, 3, 0);
+    model = read_by_hand(&file);
+    check_texts(model, SV("abaxa"), SV("ab axa")); /* nothing made "a" by a merge: unknown */
+    sentencepiece_free(model);
+    add_piece(&file, "<unk>", 0, PIECE_UNKNOWN);
     add_piece(&file, "aa", -1, PIECE_UNUSED);
     add_piece(&file, "a", -2, PIECE_NORMAL);
     add_setting(&file, 3, 3, 0);
