@@ -160,7 +160,7 @@ static Status print_tensor(const Seq2Seq *model, const char *name, bool json) {
 static Status write_codes(const Tokenizer *tokenizer, const char *path) {
     StrBuf codes = {0};
     if (!tokenizer_write_codes(tokenizer, &codes))
-        return status_fail(STATUS_USAGE, "this model has no byte-pair merges: its tokenizer is 'word'");
+        return status_fail(STATUS_USAGE, "this model has no byte-pair merges: its tokenizer is not 'bpe'");
     Status status = file_put(path, strbuf_view(&codes));
     strbuf_free(&codes);
     return status;
@@ -227,7 +227,7 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     json_write_line(out, 0);
     json_put_integer(out, "source_vocabulary", vocab_size(tokenizer_vocab(source)));
     json_put_integer(out, "target_vocabulary", vocab_size(tokenizer_vocab(target)));
-    json_put_bool(out, "joint", source == target);
+    json_put_bool(out, "joint", seq2seq_shares_vocabulary(model));
     json_write_line(out, 0);
     json_put_string(out, "precision", sv(modelfile_precision(model)));
     json_put_integer(out, "parameters", (long long)parameter_count(params));
@@ -301,7 +301,7 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
     const Tokenizer *source = seq2seq_source(model), *target = seq2seq_target(model);
     char number[32], bytes[32];
     strbuf_format(out, "%s\n\nvocabularies\n", path);
-    if (source == target)
+    if (seq2seq_shares_vocabulary(model))
         strbuf_format(out, "  %-24s %s tokens\n", "joint",
                       str_count(vocab_size(tokenizer_vocab(source)), number));
     else {

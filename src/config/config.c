@@ -45,7 +45,8 @@ const Option DATA_OPTIONS[] = {
 const Option TEXT_OPTIONS[] = {
     {.key = "text.tokenizer", TEXT(CHOICE, tokenizer), .default_text = "bpe", .choices = TOKENIZER_CHOICES,
      .arg = "NAME",
-     .help = "tokens are subwords (bpe) or words", .group = "Text"},
+     .help = "tokens are subwords (bpe) or words; sentencepiece: models of others have it, it is not learned",
+     .group = "Text"},
     {.key = "text.normalize", TEXT(CHOICE, normalize), .default_text = "nfc", .choices = NORMALIZE_CHOICES,
      .arg = "FORM", .help = "Unicode normal form"},
     {.key = "text.lowercase", TEXT(BOOL, lowercase), .default_text = "false",
@@ -490,8 +491,9 @@ static Status check_bpe_dropout(const Config *config) {
     const TrainOptions *t = &config->train;
     if (t->bpe_dropout_source <= 0 && t->bpe_dropout_target <= 0) return STATUS_OK;
     if (config->text.tokenizer == TOKENIZER_BPE) return STATUS_OK;
-    Status s = status_fail(STATUS_USAGE, "train.bpe_dropout_%s passes over merges, but words have none",
-                           t->bpe_dropout_source > 0 ? "source" : "target");
+    Status s = status_fail(STATUS_USAGE, "train.bpe_dropout_%s passes over merges, but %s have none",
+                           t->bpe_dropout_source > 0 ? "source" : "target",
+                           config->text.tokenizer == TOKENIZER_WORD ? "words" : "models of SentencePiece");
     return status_hint(s, "set text.tokenizer = \"bpe\"");
 }
 

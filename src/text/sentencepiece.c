@@ -216,7 +216,7 @@ Status sentencepiece_read(SentencePiece **model, StrView file, const char *name)
         return STATUS_OK;
     }
     sentencepiece_free(result);
-    return status_context(status, "SentencePiece model '%s': ", name);
+    return status_context(status, "SentencePiece model '%s'", name);
 }
 
 void sentencepiece_free(SentencePiece *model) {
@@ -282,6 +282,8 @@ int sentencepiece_id(const SentencePiece *model, StrView piece) {
 int sentencepiece_unknown(const SentencePiece *model) { return model->unknown; }
 
 bool sentencepiece_is_unigram(const SentencePiece *model) { return model->unigram; }
+
+bool sentencepiece_space_is_suffix(const SentencePiece *model) { return model->normalizer.space_is_suffix; }
 
 bool sentencepiece_has_bytes(const SentencePiece *model) { return model->bytes; }
 

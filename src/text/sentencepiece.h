@@ -47,6 +47,7 @@ int sentencepiece_size(const SentencePiece *model);               /* pieces */
 StrView sentencepiece_piece(const SentencePiece *model, int id);  /* 0 <= id < size */
 PieceKind sentencepiece_kind(const SentencePiece *model, int id); /* 0 <= id < size */
 int sentencepiece_id(const SentencePiece *model, StrView piece);  /* the id of <unk> if there is none */
+bool sentencepiece_space_is_suffix(const SentencePiece *model);   /* U+2581 ends words, else begins them */
 int sentencepiece_unknown(const SentencePiece *model);            /* the id of <unk> */
 bool sentencepiece_is_unigram(const SentencePiece *model);        /* else BPE */
 bool sentencepiece_has_bytes(const SentencePiece *model);         /* no text becomes <unk> */
@@ -68,6 +69,8 @@ typedef struct {
 } SentencePieceText;
 
 void sentencepiece_encode(const SentencePiece *model, StrView line, SentencePieceText *result);
+/* The same for text that directly follows other text: no dummy space begins it. */
+void sentencepiece_encode_behind(const SentencePiece *model, StrView text, SentencePieceText *result);
 void sentencepiece_text_free(SentencePieceText *text);
 
 /* Appends the text of `pieces`. A piece that the model does not have is appended as it is; <unk> becomes

@@ -263,15 +263,26 @@ static void encode_bpe(const SentencePiece *model, SentencePieceText *result) {
         add_part(model, result, (Span){scratch->parts[i].at, scratch->parts[i].length});
 }
 
-void sentencepiece_encode(const SentencePiece *model, StrView line, SentencePieceText *result) {
+static void encode(const SentencePiece *model, const Normalizer *normalizer, StrView line,
+                   SentencePieceText *result) {
     result->count = 0;
     if (!result->scratch) result->scratch = mem_alloc(1, sizeof *result->scratch);
-    sentencepiece_normalize(&model->normalizer, line, result);
+    sentencepiece_normalize(normalizer, line, result);
     if (result->normal.length == 0) return;
     if (model->unigram)
         encode_unigram(model, result);
     else
         encode_bpe(model, result);
+}
+
+void sentencepiece_encode(const SentencePiece *model, StrView line, SentencePieceText *result) {
+    encode(model, &model->normalizer, line, result);
+}
+
+void sentencepiece_encode_behind(const SentencePiece *model, StrView text, SentencePieceText *result) {
+    Normalizer normalizer = model->normalizer;
+    normalizer.dummy_prefix &= normalizer.space_is_suffix;
+    encode(model, &normalizer, text, result);
 }
 
 void sentencepiece_text_free(SentencePieceText *text) {

@@ -43,6 +43,8 @@ Tokenizer *tokenizer_view(const Tokenizer *tokenizer) {
     view->vocab = tokenizer->vocab;
     memcpy(view->roles, tokenizer->roles, sizeof view->roles);
     view->bpe = tokenizer->bpe ? bpe_view(tokenizer->bpe) : NULL;
+    view->pieces = tokenizer->pieces;
+    view->piece_ids = tokenizer->piece_ids;
     view->is_view = true;
     return view;
 }
@@ -52,12 +54,15 @@ void tokenizer_free(Tokenizer *tokenizer) {
     if (!tokenizer->is_view) {
         vocab_free(tokenizer->vocab);
         for (int r = 0; r < TOKENIZER_ROLES; r++) id_list_free(&tokenizer->roles[r]);
+        sentencepiece_free(tokenizer->pieces);
+        mem_free(tokenizer->piece_ids);
     }
     bpe_free(tokenizer->bpe);
     if (tokenizer->cached) hashmap_free(tokenizer->cached);
     id_list_free(&tokenizer->pool);
     strbuf_free(&tokenizer->repaired);
     strbuf_free(&tokenizer->normal);
+    sentencepiece_text_free(&tokenizer->text);
     mem_free(tokenizer);
 }
 
@@ -118,7 +123,7 @@ bool tokenizer_is_special(StrView token) {
            sv_equal(token, SV("</s>"));
 }
 
-bool tokenizer_has_subwords(const Tokenizer *tokenizer) { return tokenizer->kind == TOKENIZER_BPE; }
+bool tokenizer_has_subwords(const Tokenizer *tokenizer) { return tokenizer->kind != TOKENIZER_WORD; }
 
 /* ---- encoding ---- */
 
@@ -205,13 +210,19 @@ static StrView encode_language(const Tokenizer *tokenizer, StrView line, IdList 
 void tokenizer_encode_spelled(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown) {
     Encoder encoder = {.tokenizer = tokenizer, .ids = ids, .unknown = unknown};
     line = encode_language(tokenizer, line, ids);
-    tokenizer_cut(tokenizer, line, encode_token, &encoder);
+    if (tokenizer->pieces)
+        tokenizer_encode_pieces(tokenizer, line, ids, unknown);
+    else
+        tokenizer_cut(tokenizer, line, encode_token, &encoder);
 }
 
 void tokenizer_encode_dropout(Tokenizer *tokenizer, StrView line, double p, Rng *rng, IdList *ids) {
     Encoder encoder = {.tokenizer = tokenizer, .ids = ids, .dropout = p, .rng = rng};
     line = encode_language(tokenizer, line, ids);
-    tokenizer_cut(tokenizer, line, encode_token, &encoder);
+    if (tokenizer->pieces)
+        tokenizer_encode_pieces(tokenizer, line, ids, NULL);
+    else
+        tokenizer_cut(tokenizer, line, encode_token, &encoder);
 }
 
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids) {
@@ -222,6 +233,10 @@ void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids) {
     size_t position = 0, before;
     StrBuf both = {0};
     if (text.length == 0) return;
+    if (tokenizer->pieces) {
+        tokenizer_encode_pieces_behind(tokenizer, text, ids);
+        return;
+    }
     /* A character of another class is a token of its own. */
     strbuf_add_char(&both, unicode_class(utf8_next(text, &position)) == CHAR_OTHER ? 'a' : '.');
     size_t start = ids->count;
@@ -239,7 +254,8 @@ void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids) {
 /* ---- decoding ---- */
 
 bool tokenizer_marks_ends(const Tokenizer *tokenizer) {
-    return tokenizer->kind == TOKENIZER_BPE && bpe_marker(tokenizer->bpe) == BPE_SUFFIX;
+    if (tokenizer->pieces) return sentencepiece_space_is_suffix(tokenizer->pieces);
+    return tokenizer->bpe && bpe_marker(tokenizer->bpe) == BPE_SUFFIX;
 }
 
 static void add_space(StrBuf *line, size_t start) {
@@ -267,6 +283,10 @@ void tokenizer_decode(const Tokenizer *tokenizer, const int *ids, size_t count, 
 
 void tokenizer_decode_spelled(const Tokenizer *tokenizer, const int *ids, size_t count,
                               const StrList *unknown, StrBuf *line) {
+    if (tokenizer->pieces) {
+        tokenizer_decode_pieces(tokenizer, ids, count, unknown, line);
+        return;
+    }
     size_t start = line->length, used = 0;
     StrView end = SV(BPE_WORD_END);
     for (size_t i = 0; i < count && ids[i] != VOCAB_EOS; i++) {
@@ -306,12 +326,12 @@ static bool starts_word(const Tokenizer *tokenizer, int id, bool first) {
 int tokenizer_words(const Tokenizer *tokenizer, const int *ids, size_t count, int *word) {
     int words = 0;
     bool ended = true; /* the piece before is the last of its word */
+    StrView end = tokenizer->pieces ? SV(BPE_SPACE) : SV(BPE_WORD_END);
     for (size_t i = 0; i < count; i++) {
         if (starts_word(tokenizer, ids[i], ended)) words++;
         word[i] = words - 1;
         bool special = ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS || ids[i] == VOCAB_EOS;
-        bool last = tokenizer_marks_ends(tokenizer) &&
-                    sv_ends(vocab_token(tokenizer->vocab, ids[i]), SV(BPE_WORD_END));
+        bool last = tokenizer_marks_ends(tokenizer) && sv_ends(vocab_token(tokenizer->vocab, ids[i]), end);
         ended = special || last;
     }
     return words;
@@ -334,9 +354,11 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(
  *
  *     {"tokenizer": "bpe", "normalize": "nfc", "lowercase": false, "marker": "prefix",
  *      "merges": ["t h", "th e", ...], "vocab": ["the", ...], "languages": [">>fra<<"], "banned": [...]}
+ *     {"tokenizer": "sentencepiece", "model": BASE64, "vocab": [...]}
  *
- * Only bpe has "marker" and "merges"; "languages" and "banned" are there if they are not empty. Any other
- * key, type or value is an error, because the object may come from an untrusted file. */
+ * Only bpe has "marker" and "merges". "model" is the model file of SentencePiece. "languages" and "banned" are
+ * there if they are not empty, for all kinds. Any other key, type or value is an error, because the object may
+ * come from an untrusted file. */
 
 static void write_choice(StrBuf *out, const char *key, const char *choices, int index) {
     strbuf_format(out, "\"%s\":", key);
@@ -377,8 +399,12 @@ static void write_role(const Tokenizer *tokenizer, TokenRole role, StrBuf *out) 
 void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out) {
     strbuf_add_char(out, '{');
     write_choice(out, "tokenizer", TOKENIZER_CHOICES, (int)tokenizer->kind);
-    write_choice(out, "normalize", NORMALIZE_CHOICES, (int)tokenizer->normalize);
-    strbuf_format(out, "\"lowercase\":%s,", tokenizer->lowercase ? "true" : "false");
+    if (tokenizer->pieces) {
+        tokenizer_write_pieces(tokenizer, out);
+    } else {
+        write_choice(out, "normalize", NORMALIZE_CHOICES, (int)tokenizer->normalize);
+        strbuf_format(out, "\"lowercase\":%s,", tokenizer->lowercase ? "true" : "false");
+    }
     if (tokenizer->bpe) {
         write_choice(out, "marker", BPE_MARKER_CHOICES, (int)bpe_marker(tokenizer->bpe));
         write_merges(tokenizer->bpe, out);
@@ -411,14 +437,14 @@ static Status get_choice(const Json *object, const char *key, const char *choice
                        choices);
 }
 
-static Status check_keys(const Json *object) {
-    static const char *const known[] = {"tokenizer", "normalize", "lowercase", "marker",
-                                        "merges",    "vocab",     "languages", "banned"};
+/* `own`: the keys of a kind, ended by NULL. */
+static Status check_keys(const Json *object, const char *const *own) {
     for (const Json *member = json_first(object); member; member = json_after(member)) {
-        bool is_known = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            is_known |= strcmp(json_key(member), known[i]) == 0;
-        if (!is_known) return status_fail(STATUS_DATA, "tokenizer: unknown key '%.40s'", json_key(member));
+        const char *key = json_key(member);
+        bool is_known = strcmp(key, "tokenizer") == 0 || strcmp(key, "vocab") == 0;
+        for (int r = 0; r < TOKENIZER_ROLES; r++) is_known |= strcmp(key, ROLES[r]) == 0;
+        for (size_t i = 0; own[i]; i++) is_known |= strcmp(key, own[i]) == 0;
+        if (!is_known) return status_fail(STATUS_DATA, "tokenizer: unknown key '%.40s'", key);
     }
     return STATUS_OK;
 }
@@ -450,11 +476,26 @@ static Status read_role(Tokenizer *tokenizer, TokenRole role, const Json *object
     return STATUS_OK;
 }
 
-static Status read_parts(Tokenizer *tokenizer, const Json *object) {
-    int kind, normalize;
+static Status read_sentencepiece(Tokenizer **tokenizer, const Json *object) {
+    const Json *model, *tokens;
+    SentencePiece *pieces;
+    Vocab *vocab;
+    TRY(check_keys(object, (const char *const[]){"model", NULL}));
+    TRY(get(object, "model", JSON_STRING, &model));
+    TRY(get(object, "vocab", JSON_ARRAY, &tokens));
+    TRY(vocab_read_json(&vocab, tokens, true));
+    Status status = tokenizer_read_pieces(&pieces, sv(json_string(model)));
+    if (status == STATUS_OK)
+        *tokenizer = tokenizer_from_sentencepiece(pieces, vocab);
+    else
+        vocab_free(vocab);
+    return status;
+}
+
+static Status read_other(Tokenizer *tokenizer, const Json *object, int kind) {
+    int normalize;
     const Json *lowercase, *vocab;
-    TRY(check_keys(object));
-    TRY(get_choice(object, "tokenizer", TOKENIZER_CHOICES, &kind));
+    TRY(check_keys(object, (const char *const[]){"normalize", "lowercase", "marker", "merges", NULL}));
     TRY(get_choice(object, "normalize", NORMALIZE_CHOICES, &normalize));
     TRY(get(object, "lowercase", JSON_BOOL, &lowercase));
     TRY(get(object, "vocab", JSON_ARRAY, &vocab));
@@ -465,19 +506,27 @@ static Status read_parts(Tokenizer *tokenizer, const Json *object) {
         TRY(read_merges(tokenizer, object));
     else if (json_get(object, "merges") || json_get(object, "marker"))
         return status_fail(STATUS_DATA, "tokenizer: a word tokenizer has no merges");
-    TRY(vocab_read_json(&tokenizer->vocab, vocab));
-    for (int r = 0; r < TOKENIZER_ROLES; r++) TRY(read_role(tokenizer, (TokenRole)r, object));
-    return STATUS_OK;
+    return vocab_read_json(&tokenizer->vocab, vocab, false);
 }
 
 static Status read_object(Tokenizer **tokenizer, const Json *object) {
+    int kind;
+    Status status;
     if (json_type(object) != JSON_OBJECT) return status_fail(STATUS_DATA, "tokenizer is not an object");
-    Tokenizer *result = tokenizer_new();
-    Status status = read_parts(result, object);
-    if (status == STATUS_OK)
-        *tokenizer = result;
-    else
-        tokenizer_free(result);
+    TRY(get_choice(object, "tokenizer", TOKENIZER_CHOICES, &kind));
+    if (kind == TOKENIZER_SENTENCEPIECE) {
+        TRY(read_sentencepiece(tokenizer, object));
+        status = STATUS_OK;
+    } else {
+        *tokenizer = tokenizer_new();
+        status = read_other(*tokenizer, object, kind);
+    }
+    for (int r = 0; r < TOKENIZER_ROLES && status == STATUS_OK; r++)
+        status = read_role(*tokenizer, (TokenRole)r, object);
+    if (status != STATUS_OK) {
+        tokenizer_free(*tokenizer);
+        *tokenizer = NULL;
+    }
     return status;
 }
 

@@ -6,6 +6,8 @@
  *         them
  *   bpe   text is split into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space
  *         has the marker) or at spaces (BPE_SUFFIX); merges make pieces of these; decode is exact
+ *   sentencepiece  a model of SentencePiece (sentencepiece.h) normalizes and splits the line, and decodes. Only
+ *         models that others have trained have it: it is not learned here
  *
  * Exact   bpe: decode(encode(x)) is x in its normal form, with one space between words and none at the ends.
  *         No-break spaces stay. U+2581 becomes "_" (BPE_PREFIX). Characters seen less than min_count times in
@@ -24,10 +26,11 @@
 #include "io/options.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "text/sentencepiece.h"
 #include "text/vocab.h"
 
-typedef enum { TOKENIZER_BPE, TOKENIZER_WORD } TokenizerKind;
-#define TOKENIZER_CHOICES "bpe|word"
+typedef enum { TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_SENTENCEPIECE } TokenizerKind;
+#define TOKENIZER_CHOICES "bpe|word|sentencepiece"
 
 typedef struct {
     int tokenizer; /* TokenizerKind */
@@ -58,6 +61,9 @@ void tokenizer_count(Tokenizer *tokenizer, StrView line, HashMap *words);
 /* Words may be in any order; STATUS_DATA if there are none. `progress` of the merges may be NULL. */
 Status tokenizer_finish(Tokenizer *tokenizer, const TextOptions *options, const HashMap *words,
                         ProgressLine *progress);
+/* A tokenizer that splits text by `model` and takes the ids of the pieces from `vocab`, which may have more
+ * tokens and lack some pieces: these become <unk>. Takes both. */
+Tokenizer *tokenizer_from_sentencepiece(SentencePiece *model, Vocab *vocab);
 Tokenizer *tokenizer_retain(Tokenizer *tokenizer);
 void tokenizer_free(Tokenizer *tokenizer);
 /* The same tokenizer with a cache of its own; `tokenizer` outlives it. */
@@ -76,18 +82,19 @@ const IdList *tokenizer_role(const Tokenizer *tokenizer, TokenRole role);
 int tokenizer_language(const Tokenizer *tokenizer, StrView name);
 /* The language token that a text begins with, or -1. */
 int tokenizer_leading_language(const Tokenizer *tokenizer, StrView text);
-/* Does the last piece of a word have a marker (BPE_SUFFIX)? <unk> never has one. */
+/* Does the last piece of a word have a marker (BPE_SUFFIX, or SentencePiece's white space as suffix)? <unk>
+ * never has one. */
 bool tokenizer_marks_ends(const Tokenizer *tokenizer);
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids); /* appends; no <s> or </s> */
 /* The tokens of text that directly follows other characters, as tokenizer_encode cuts it there. */
 void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids);
-/* tokenizer_encode with BPE-dropout of probability `p` (bpe.h). */
+/* tokenizer_encode with BPE-dropout of probability `p` (bpe.h); only bpe has it. */
 void tokenizer_encode_dropout(Tokenizer *tokenizer, StrView line, double p, Rng *rng, IdList *ids);
 void tokenizer_decode(const Tokenizer *tokenizer, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
 /* The same with the texts of <unk>: encoding appends the text of each VOCAB_UNK (in normal form, with
- * markers) to `unknown`; decoding inserts them in this order, and "<unk>" after the last. `unknown` may be
- * NULL. */
+ * markers) to `unknown`; decoding inserts them in this order, and "<unk>" (SentencePiece: the model's text of
+ * the unknown piece) after the last. `unknown` may be NULL. */
 void tokenizer_encode_spelled(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown);
 void tokenizer_decode_spelled(const Tokenizer *tokenizer, const int *ids, size_t count,
                               const StrList *unknown, StrBuf *line);
@@ -103,7 +110,7 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label);
 /* The whole tokenizer, with its merges, as a JSON object. */
 void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out);
 Status tokenizer_read_json(Tokenizer **tokenizer, StrView text);
-/* The merge list in subword-nmt's format; false for the word tokenizer. */
+/* The merge list in subword-nmt's format; false for other kinds than bpe. */
 bool tokenizer_write_codes(const Tokenizer *tokenizer, StrBuf *out);
 
 #endif

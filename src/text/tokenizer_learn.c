@@ -179,6 +179,10 @@ static bool has_codes(const TextOptions *options) { return options->bpe_codes &&
 Status tokenizer_begin(Tokenizer **tokenizer, const TextOptions *options) {
     Bpe *bpe = NULL;
     *tokenizer = NULL;
+    if (options->tokenizer == TOKENIZER_SENTENCEPIECE) {
+        Status s = status_fail(STATUS_USAGE, "text.tokenizer = \"sentencepiece\" cannot be learned");
+        return status_hint(s, "set text.tokenizer = \"bpe\", or start from a model that has it (--init)");
+    }
     if (options->tokenizer == TOKENIZER_BPE) { /* the marker decides where text is split */
         BpeMarker marker = (BpeMarker)options->bpe_marker;
         if (has_codes(options))

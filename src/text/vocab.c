@@ -60,7 +60,7 @@ static bool has_space(StrView token) {
     return false;
 }
 
-static Status check_token(const Json *item, int id, StrView *token) {
+static Status check_token(const Json *item, int id, bool with_spaces, StrView *token) {
     if (json_type(item) != JSON_STRING)
         return status_fail(STATUS_DATA, "vocabulary: token %d is not a string", id);
     *token = sv(json_string(item));
@@ -68,17 +68,18 @@ static Status check_token(const Json *item, int id, StrView *token) {
     if (token->length > VOCAB_TOKEN_BYTES)
         return status_fail(STATUS_DATA, "vocabulary: token %d has %zu bytes, more than %d", id, token->length,
                            VOCAB_TOKEN_BYTES);
-    if (has_space(*token)) return status_fail(STATUS_DATA, "vocabulary: token %d contains white space", id);
+    if (!with_spaces && has_space(*token))
+        return status_fail(STATUS_DATA, "vocabulary: token %d contains white space", id);
     return STATUS_OK;
 }
 
-Status vocab_read_json(Vocab **vocab, const Json *array) {
+Status vocab_read_json(Vocab **vocab, const Json *array, bool with_spaces) {
     *vocab = NULL;
     Vocab *result = vocab_new();
     for (const Json *item = json_first(array); item; item = json_after(item)) {
         int id = vocab_size(result);
         StrView token = {0};
-        Status status = check_token(item, id, &token);
+        Status status = check_token(item, id, with_spaces, &token);
         if (status == STATUS_OK && vocab_add(result, token) != id)
             status =
                 status_fail(STATUS_DATA, "vocabulary: token %d, '%.*s', occurs twice", id, SV_ARG(token));

@@ -3,7 +3,8 @@
  * Ids 0..3 are <pad> <unk> <s> </s>. The other tokens are ordered by count, descending, then by bytes.
  *
  * Owner   the vocabulary copies its tokens; the result of vocab_token is valid until the next vocab_add
- * Fails   reading: STATUS_DATA for anything but a list of distinct, non-empty strings without white space
+ * Fails   reading: STATUS_DATA for anything but a list of distinct, non-empty strings; white space in them is an
+ *         error unless the caller allows it
  */
 #ifndef TEXT_VOCAB_H
 #define TEXT_VOCAB_H
@@ -26,6 +27,6 @@ StrView vocab_token(const Vocab *vocab, int id);
 /* The first id with different tokens, or that only one vocabulary has; -1 if they are equal. */
 int vocab_difference(const Vocab *a, const Vocab *b);
 void vocab_write_json(const Vocab *vocab, StrBuf *out); /* array of the tokens after the specials */
-Status vocab_read_json(Vocab **vocab, const Json *array);
+Status vocab_read_json(Vocab **vocab, const Json *array, bool with_spaces);
 
 #endif

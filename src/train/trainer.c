@@ -565,7 +565,8 @@ static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
 
 /* Warns if there are unexpectedly many unknown tokens. Vocabularies of words usually have some. */
 static void warn_of_unknown(const Trainer *t) {
-    static const double LIMIT[2] = {[TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3};
+    static const double LIMIT[] = {
+        [TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3, [TOKENIZER_SENTENCEPIECE] = 0.02};
     static const char *const SIDE_NAMES[] = {"source", "target"};
     const CorpusSide *sides[] = {&t->data.train.source, &t->data.train.target};
     const char *origin = t->options->resume ? "the run"

@@ -105,6 +105,46 @@ static void test_round_trip(void **state) {
     }
 }
 
+/* Two models of SentencePiece with one vocabulary and one table of embeddings, as OPUS-MT has them. */
+static void test_two_sentencepiece(void **state) {
+    (void)state;
+    Tokenizer *sides[2];
+    for (int side = 0; side < 2; side++) {
+        StrBuf file = {0};
+        SentencePiece *pieces;
+        const char *path = side ? "tests/golden/sentencepiece/bpe-keep.model"
+                                : "tests/golden/sentencepiece/unigram-bytes.model";
+        assert_int_equal(file_read(path, 0, &file), STATUS_OK);
+        assert_int_equal(sentencepiece_read(&pieces, strbuf_view(&file), path), STATUS_OK);
+        Vocab *vocab = vocab_new();
+        for (const char *const *token = (const char *const[]){"\xE2\x96\x81the", "e", "\xE3\x80\x80", NULL};
+             *token; token++)
+            vocab_add(vocab, sv(*token));
+        sides[side] = tokenizer_from_sentencepiece(pieces, vocab);
+        strbuf_free(&file);
+    }
+    Config config;
+    config_init(&config);
+    config.text.tokenizer = TOKENIZER_SENTENCEPIECE;
+    config.model.embedding = config.model.hidden = 4;
+    config.model.tie = TIE_ALL;
+    Seq2Seq *model = seq2seq_new(&config, sides[0], sides[1]), *loaded;
+    assert_true(seq2seq_shares_vocabulary(model));
+    params_initialize(seq2seq_params(model), 3);
+    const char *one = fixture_path("one.safetensors"), *two = fixture_path("two.safetensors");
+    assert_int_equal(modelfile_check(model, PROVENANCE, one), STATUS_OK);
+    assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
+    if (modelfile_load_floats(&loaded, one, NULL) != STATUS_OK) fail_msg("%s", status_message());
+    assert_true(seq2seq_shares_vocabulary(loaded) && seq2seq_source(loaded) != seq2seq_target(loaded));
+    assert_int_equal(modelfile_save(loaded, seq2seq_params(loaded)->data, PROVENANCE, two), STATUS_OK);
+    assert_same_files(one, two);
+    seq2seq_free(model);
+    seq2seq_free(loaded);
+    tokenizer_free(sides[0]);
+    tokenizer_free(sides[1]);
+    config_free(&config);
+}
+
 /* ---- rounded weights ---- */
 
 static const WeightFormat ROUNDED[] = {WEIGHT_BF16, WEIGHT_INT8};
@@ -627,6 +667,7 @@ int main(void) {
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_without_provenance),
         cmocka_unit_test(test_two_tokenizers),
+        cmocka_unit_test(test_two_sentencepiece),
         cmocka_unit_test(test_too_deep),
     };
     limit_memory();
