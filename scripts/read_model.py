@@ -6,7 +6,7 @@ import functools, json, math, sys
 if len(sys.argv) > 1 and sys.argv[1] in ("-h", "--help"):
     sys.exit(print(__doc__))
 import numpy as np
-from read_tokenizer import BOS, EOS, PAD, UNK, Tokenizer
+from read_tokenizer import BOS, EOS, PAD, UNK, tokenizer
 
 READ = {"text.bpe_marker": ["prefix"], "model.encoder.style": ["rnn", "self_attention"],
         "model.decoder.style": ["conditional", "bahdanau", "transformer"], "model.layer_norm": [False],
@@ -42,7 +42,7 @@ class Model:
                 sys.exit(f"read_model.py reads no models with {key} = {value}")
         self.o, self.limits = config["model"], config["decode"]
         self.encoder, self.decoder, sides = self.o["encoder"], self.o["decoder"], ("source", "target")
-        self.source, self.target = [Tokenizer(json.loads(meta.get(side, meta["source"]))) for side in sides]
+        self.source, self.target = [tokenizer(json.loads(meta.get(side, meta["source"]))) for side in sides]
         self.tables = [self.t.get("embedding", self.t.get(side + ".embedding")) for side in sides]
         self.output_table = self.t.get("output.weight", self.tables[1])
 

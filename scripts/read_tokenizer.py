@@ -7,6 +7,26 @@ KINDS = {"'": "'", "\u2019": "'", "\u200c": "M", "\u200d": "M", **dict.fromkeys(
 RUN = re.compile("L[LM]*(?:'(?=L))?|N[NM]*|[OM']+")  # of kinds: letters with an elision, digits, others
 
 
+def tokenizer(options):
+    return (Pieces if options["tokenizer"] == "sentencepiece" else Tokenizer)(options)
+
+
+class Pieces:
+    def __init__(self, options):
+        import base64, sentencepiece
+        self.model = sentencepiece.SentencePieceProcessor(model_proto=base64.b64decode(options["model"]))
+        self.tokens = ["<pad>", "<unk>", "<s>", "</s>"] + options["vocab"]
+        self.ids = {token: i for i, token in enumerate(self.tokens) if i > EOS}
+        self.unknown = self.model.id_to_piece(self.model.unk_id())
+
+    def encode(self, line):
+        return [self.ids.get(piece, UNK) for piece in self.model.encode(line, out_type=str)]
+
+    def decode(self, ids):
+        pieces = [self.unknown if i == UNK else self.tokens[i] for i in ids if i not in (PAD, BOS)]
+        return re.sub("[\u2581\\r\\n\0]", " ", self.model.decode(pieces))
+
+
 class Tokenizer:
     def __init__(self, options):
         self.o, self.words = options, options["tokenizer"] == "word"

@@ -4,7 +4,8 @@
  * Only the wire format is read. The caller knows the numbers and types of the fields, and skips other fields.
  *
  * Owner   fields are views into the message
- * Fails   STATUS_DATA with the offset: a field that ends after the message, groups, numbers of more than 64 bits
+ * Fails   STATUS_DATA with the offset: a field that ends after the message, a group, a number of more than 64
+ *         bits
  */
 #ifndef IO_PROTOBUF_H
 #define IO_PROTOBUF_H

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-/* A unit of the double array has a label (the byte that leads to it), the offset of its children, and a flag if
- * it has a value, which is the child of byte 0. */
+/* A unit of the double array has a label (the byte that leads to it), the offset of its children, and a flag
+ * if it has a value, which is the child of byte 0. */
 enum { UNIT_BYTES = 4, LEAF_BIT = 8, FAR_BIT = 9, OFFSET_BIT = 10 };
 static const uint32_t LABEL_MASK = 0x800000FFU, VALUE_MASK = 0x7FFFFFFFU;
 

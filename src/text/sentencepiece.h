@@ -5,8 +5,8 @@
  *   encode   line -> normalized text (character map, white space, U+2581) -> pieces
  *   decode   pieces -> line
  *
- * A model file is a protobuf message: the pieces with their scores, the kind of the model (unigram or bpe), and
- * the rules of normalization. Models of the kinds word and char are refused.
+ * A model file is a protobuf message: the pieces with their scores, the kind of the model (unigram or bpe),
+ * and the rules of normalization. Models of the kinds word and char are refused.
  *
  * Exact   pieces, ids, byte ranges and decoded text are those of the original library (0.2), for any bytes
  * Owner   the caller frees with sentencepiece_free

@@ -55,8 +55,8 @@ static void add_piece(SentencePieceText *result, EncodedPiece piece) {
     result->pieces[result->count++] = piece;
 }
 
-/* Adds the piece of normal[at, at + length): bytes for an unknown piece if the model has them, else one unknown
- * piece for neighbours. */
+/* Adds the piece of normal[at, at + length): bytes for an unknown piece if the model has them, otherwise one
+ * unknown piece for neighbours. */
 static void add_span(const SentencePiece *model, SentencePieceText *result, Span span, int id) {
     StrView text = {result->normal.data + span.at, span.length};
     size_t begin = result->origin[span.at], end = result->origin[span.at + span.length];
@@ -107,7 +107,7 @@ static size_t offer_pieces(const SentencePiece *model, StrView text, size_t star
     return farthest;
 }
 
-/* Sums of long lines are set back, or they would lose digits. As in the original, because rounding decides ties. */
+/* Sums of long lines are set back, or they would lose digits. As in the original: rounding decides ties. */
 static void set_back(Best *best, size_t start, size_t farthest) {
     float offset = best[start].score;
     if (fabsf(offset) <= FAR_SCORE) return;

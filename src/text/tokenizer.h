@@ -6,8 +6,8 @@
  *         them
  *   bpe   text is split into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space
  *         has the marker) or at spaces (BPE_SUFFIX); merges make pieces of these; decode is exact
- *   sentencepiece  a model of SentencePiece (sentencepiece.h) normalizes and splits the line, and decodes. Only
- *         models that others have trained have it: it is not learned here
+ *   sentencepiece  a model of SentencePiece (sentencepiece.h) normalizes and splits the line, and decodes.
+ *         Only models that others have trained have it: it is not learned here
  *
  * Exact   bpe: decode(encode(x)) is x in its normal form, with one space between words and none at the ends.
  *         No-break spaces stay. U+2581 becomes "_" (BPE_PREFIX). Characters seen less than min_count times in

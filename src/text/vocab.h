@@ -3,8 +3,8 @@
  * Ids 0..3 are <pad> <unk> <s> </s>. The other tokens are ordered by count, descending, then by bytes.
  *
  * Owner   the vocabulary copies its tokens; the result of vocab_token is valid until the next vocab_add
- * Fails   reading: STATUS_DATA for anything but a list of distinct, non-empty strings; white space in them is an
- *         error unless the caller allows it
+ * Fails   reading: STATUS_DATA for anything but a list of distinct, non-empty strings; white space in them is
+ *         an error unless the caller allows it
  */
 #ifndef TEXT_VOCAB_H
 #define TEXT_VOCAB_H

@@ -1,5 +1,5 @@
-/* fuzz_sentencepiece.c - a model of SentencePiece is refused, or encodes and decodes any text, and is the same
- * after writing and reading.
+/* fuzz_sentencepiece.c - a model of SentencePiece is refused, or encodes and decodes any text, and is the
+ * same after writing and reading.
  *
  * Input: 2 bytes, the length of the text; the text; then a model file.
  */

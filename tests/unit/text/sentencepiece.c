@@ -1,6 +1,5 @@
-/* sentencepiece.c - models and texts by the original library (tests/golden/sentencepiece), models made by hand,
- * and broken models.
- */
+/* sentencepiece.c - models and texts by the original library (tests/golden/sentencepiece), models made by
+ * hand, and broken models. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -93,7 +93,8 @@ static void test_spelled(void **state) {
     tokenizer_free(tokenizer);
 }
 
-/* Two models with one vocabulary, as OPUS-MT has them: tokens of the other language, and pieces without a token. */
+/* Two models with one vocabulary, as OPUS-MT has them, with tokens that are no pieces; then pieces without a
+ * token. */
 static void test_one_vocabulary(void **state) {
     (void)state;
     SentencePiece *models[2] = {golden_model("unigram"), golden_model("unigram-suffix")};
