@@ -356,9 +356,9 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(
  *      "merges": ["t h", "th e", ...], "vocab": ["the", ...], "languages": [">>fra<<"], "banned": [...]}
  *     {"tokenizer": "sentencepiece", "model": BASE64, "vocab": [...]}
  *
- * Only bpe has "marker" and "merges". "model" is the model file of SentencePiece. "languages" and "banned" are
- * there if they are not empty, for all kinds. Any other key, type or value is an error, because the object may
- * come from an untrusted file. */
+ * Only bpe has "marker" and "merges". "model" is the model file of SentencePiece. "languages" and "banned"
+ * are there if they are not empty, for all kinds. Any other key, type or value is an error, because the object
+ * may come from an untrusted file. */
 
 static void write_choice(StrBuf *out, const char *key, const char *choices, int index) {
     strbuf_format(out, "\"%s\":", key);
