@@ -357,8 +357,8 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(
  *     {"tokenizer": "sentencepiece", "model": BASE64, "vocab": [...]}
  *
  * Only bpe has "marker" and "merges". "model" is the model file of SentencePiece. "languages" and "banned"
- * are there if they are not empty, for all kinds. Any other key, type or value is an error, because the object
- * may come from an untrusted file. */
+ * are there if they are not empty, for all kinds. Any other key, type or value is an error, because the
+ * object may come from an untrusted file. */
 
 static void write_choice(StrBuf *out, const char *key, const char *choices, int index) {
     strbuf_format(out, "\"%s\":", key);
