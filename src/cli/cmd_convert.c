@@ -1,19 +1,23 @@
-/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits. */
+/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits, or a model file from a model
+ * of another program. */
 #include <string.h>
 #include "io/fileio.h"
 #include "base/log.h"
 #include "base/strview.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "foreign/import.h"
 #include "models/modelfile.h"
 
 typedef struct {
-    char *output;
-    int precision;
+    char *output, *sentencepiece[2]; /* of source and target */
+    int precision; /* of CHOICES */
 } ConvertOptions;
 
+enum { PRECISION_AUTO };
+#define CHOICES "auto|int8|bf16|float32"
 /* In the order of the choices. */
-static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_BF16};
+static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_INT8, WEIGHT_BF16, WEIGHT_FLOAT32};
 
 #define FIELD(member) OPT_FIELD(ConvertOptions, member)
 
@@ -21,24 +25,34 @@ static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_BF16};
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
      .help = "output file; it is replaced only when everything is done", .group = "Output"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "int8",
-     .choices = "int8|bf16",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto", .choices = CHOICES,
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
-             "half"},
+             "half; auto: int8, but of another program's model int8 only if it has 8 bits already"},
+    {.flag = "sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[0]), .arg = "FILE",
+     .help = "the SentencePiece model of a folder of CTranslate2 that has none"},
+    {.flag = "target-sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[1]), .arg = "FILE",
+     .help = "that of the target language, if it is another"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] =
     "Usage: attn-mt convert [OPTION...] MODEL -o SMALL\n"
+    "       attn-mt convert [OPTION...] FOLDER|ZIP|TAR -o MODEL\n"
     "\n"
     "Rounds the weights of a model permanently. SMALL gives the same translations as\n"
     "MODEL with the same --precision, is smaller and loads faster. SMALL cannot be\n"
-    "trained or averaged, so keep MODEL.\n";
+    "trained or averaged, so keep MODEL.\n"
+    "\n"
+    "Reads models of other programs, too: OPUS-MT as Hugging Face and Marian have it,\n"
+    "packages of Argos Translate, Transformers of CTranslate2, models of Firefox.\n"
+    "Nothing in them is run. --precision float32 makes a file that can be trained.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt convert best.safetensors -o small.safetensors\n"
-                               "  attn-mt convert --precision bf16 best.safetensors -o half.safetensors\n";
+                               "  attn-mt convert --precision bf16 best.safetensors -o half.safetensors\n"
+                               "  attn-mt convert opus-mt-en-fr/ -o en-fr.safetensors\n"
+                               "  attn-mt convert translate-en_fr-1_9.argosmodel -o en-fr.safetensors\n";
 
 /* A pipe has no size, and file_size("-") would be that of standard input. */
 static void report(const char *model, const char *output) {
@@ -65,9 +79,28 @@ static Status convert(const char *path, const ConvertOptions *options) {
     return status;
 }
 
+static Status convert_foreign(const char *path, const ConvertOptions *options) {
+    ForeignModel foreign;
+    TRY(foreign_import(&foreign, path, (const char *const *)options->sentencepiece));
+    const ParamSet *params = seq2seq_params(foreign.model);
+    const char *provenance = strbuf_text(&foreign.provenance);
+    WeightFormat format = PRECISIONS[options->precision];
+    if (options->precision == PRECISION_AUTO) format = foreign.has_bytes ? WEIGHT_INT8 : WEIGHT_FLOAT32;
+    Status status = format == WEIGHT_FLOAT32
+                        ? modelfile_save(foreign.model, params->data, provenance, options->output)
+                    : format == WEIGHT_INT8
+                        ? modelfile_save_bytes(foreign.model, foreign.scales, provenance, options->output)
+                        : modelfile_save_quantized(foreign.model, format, provenance, options->output);
+    if (status == STATUS_OK) log_info("wrote '%s': a model of %s", options->output, foreign.program);
+    foreign_model_free(&foreign);
+    return status;
+}
+
 static Status run(const StrList *files, const void *target) {
     const ConvertOptions *options = target;
     TRY(command_refuse_overwrite_models(options->output, files));
+    if (files->count == 1 && options->output && foreign_is_archive(files->items[0]))
+        return convert_foreign(files->items[0], options);
     if (files->count == 1 && options->output) return convert(files->items[0], options);
     if (files->count != 1)
         status_fail(STATUS_USAGE, files->count ? "more than one model given" : "no model given");

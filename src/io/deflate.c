@@ -14,3 +14,40 @@ void deflate_add(StrView bytes, StrBuf *out) {
     strbuf_add(out, (StrView){(const char *)compressed, size});
     mem_free(compressed);
 }
+
+/* zlib counts the bytes of a call in 32 bits. */
+static uInt part(size_t bytes) { return bytes > 1 << 30 ? 1 << 30 : (uInt)bytes; }
+
+bool inflate_raw(StrView packed, size_t size, StrBuf *out) {
+    z_stream stream = {0};
+    size_t before = out->length, left = size;
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) mem_exhausted(size);
+    MEM_GROW(out->data, out->capacity, before + size + 1);
+    stream.next_in = (z_const Bytef *)(uintptr_t)packed.data;
+    stream.next_out = (Bytef *)out->data + before;
+    int result = Z_OK;
+    while (result == Z_OK) {
+        uInt in = part(packed.length), room = part(left);
+        stream.avail_in = in;
+        stream.avail_out = room;
+        result = inflate(&stream, Z_NO_FLUSH);
+        packed.length -= in - stream.avail_in;
+        left -= room - stream.avail_out;
+    }
+    inflateEnd(&stream);
+    bool whole = result == Z_STREAM_END && left == 0;
+    out->length = before + (whole ? size : 0);
+    out->data[out->length] = '\0';
+    return whole;
+}
+
+uint32_t crc32_of(StrView bytes) {
+    uLong sum = crc32(0, NULL, 0);
+    while (bytes.length > 0) {
+        uInt count = part(bytes.length);
+        sum = crc32(sum, (const Bytef *)bytes.data, count);
+        bytes.data += count;
+        bytes.length -= count;
+    }
+    return (uint32_t)sum;
+}

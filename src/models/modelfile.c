@@ -1,6 +1,7 @@
 /* modelfile.c - a model to and from a .safetensors file. */
 #include "models/modelfile.h"
 
+#include <math.h>
 #include <string.h>
 #include "io/json.h"
 #include "base/mem.h"
@@ -43,11 +44,17 @@ static void tensors_add(Tensors *t, const Param *p, WeightFormat precision, cons
                                         .bytes = param_size(p) * element};
 }
 
-static void tensors_add_int8(Tensors *t, const Param *p, const real *x) {
+/* scale: of all numbers, which are whole multiples of it; 0: chosen for each output. */
+static void tensors_add_int8(Tensors *t, const Param *p, const real *x, real scale) {
     size_t count = quantize_scales(p);
     int8_t *q = mem_alloc(param_size(p), 1);
     real *scales = mem_alloc(count, sizeof *scales);
-    quantize_int8(p, x, q, scales);
+    if (scale > 0) {
+        for (size_t i = 0; i < param_size(p); i++) q[i] = (int8_t)lrint((double)(x[i] / scale));
+        for (size_t i = 0; i < count; i++) scales[i] = scale;
+    } else {
+        quantize_int8(p, x, q, scales);
+    }
     tensors_add(t, p, WEIGHT_INT8, q, 1, q);
     strlist_format(&t->names, "%s" WEIGHTS_SCALE_SUFFIX, p->name);
     SafeTensor tensor = {.name = t->names.items[t->names.count - 1], .dtype = "F32", .rank = 2};
@@ -58,7 +65,9 @@ static void tensors_add_int8(Tensors *t, const Param *p, const real *x) {
     t->items[t->count++] = tensor;
 }
 
-static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFormat precision) {
+/* byte_scales: of modelfile_save_bytes, or NULL */
+static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFormat precision,
+                           const real *byte_scales) {
     size_t most = 2 * (size_t)params->count;
     Tensors t = {.items = mem_alloc(most, sizeof *t.items), .rounded = mem_alloc(most, sizeof *t.rounded)};
     for (int i = 0; i < params->count; i++) {
@@ -71,16 +80,16 @@ static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFo
             quantize_bf16(p, x, halves);
             tensors_add(&t, p, WEIGHT_BF16, halves, sizeof *halves, halves);
         } else {
-            tensors_add_int8(&t, p, x);
+            tensors_add_int8(&t, p, x, byte_scales ? byte_scales[i] : 0);
         }
     }
     return t;
 }
 
 /* `write`: safetensors_write or safetensors_check */
-static Status save(const Seq2Seq *model, const real *weights, WeightFormat precision, const char *provenance,
-                   const char *path, __typeof__(safetensors_write) *write) {
-    Tensors tensors = tensors_new(seq2seq_params(model), weights, precision);
+static Status save(const Seq2Seq *model, const real *weights, WeightFormat precision, const real *byte_scales,
+                   const char *provenance, const char *path, __typeof__(safetensors_write) *write) {
+    Tensors tensors = tensors_new(seq2seq_params(model), weights, precision, byte_scales);
     StrBuf config = {0}, source = {0}, target = {0}, shortlist = {0};
     bool joint = seq2seq_source(model) == seq2seq_target(model), quantized = precision != WEIGHT_FLOAT32;
     config_write_json(seq2seq_config(model), &config);
@@ -108,13 +117,19 @@ static Status save(const Seq2Seq *model, const real *weights, WeightFormat preci
 }
 
 Status modelfile_save(const Seq2Seq *model, const real *weights, const char *provenance, const char *path) {
-    return save(model, weights, WEIGHT_FLOAT32, provenance, path, safetensors_write);
+    return save(model, weights, WEIGHT_FLOAT32, NULL, provenance, path, safetensors_write);
 }
 
 Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, const char *provenance,
                                 const char *path) {
     TRY(weights_check_depth(seq2seq_params(model), precision));
-    return save(model, seq2seq_params(model)->data, precision, provenance, path, safetensors_write);
+    return save(model, seq2seq_params(model)->data, precision, NULL, provenance, path, safetensors_write);
+}
+
+Status modelfile_save_bytes(const Seq2Seq *model, const real *scales, const char *provenance,
+                            const char *path) {
+    TRY(weights_check_depth(seq2seq_params(model), WEIGHT_INT8));
+    return save(model, seq2seq_params(model)->data, WEIGHT_INT8, scales, provenance, path, safetensors_write);
 }
 
 /* Readers limit the number of JSON values and the length of tokens. */
@@ -133,7 +148,7 @@ static Status check_tokenizer(const Tokenizer *tokenizer, const char *path) {
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
     TRY(check_tokenizer(seq2seq_source(model), path));
     if (seq2seq_target(model) != seq2seq_source(model)) TRY(check_tokenizer(seq2seq_target(model), path));
-    return save(model, seq2seq_params(model)->data, WEIGHT_FLOAT32, provenance, path, safetensors_check);
+    return save(model, seq2seq_params(model)->data, WEIGHT_FLOAT32, NULL, provenance, path, safetensors_check);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */

@@ -1,0 +1,48 @@
+/* bytes.h - little-endian numbers from a buffer, with a check of every length.
+ *
+ * A read beyond the end gives zeros and sets `bad`, which the caller checks once for several reads.
+ */
+#ifndef FOREIGN_BYTES_H
+#define FOREIGN_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/strview.h"
+
+typedef struct {
+    StrView bytes;
+    size_t at;
+    bool bad; /* something was read beyond the end */
+} ByteReader;
+
+/* The next `count` bytes; an empty view beyond the end. */
+static inline StrView bytes_take(ByteReader *reader, uint64_t count) {
+    if (reader->bad || count > reader->bytes.length - reader->at) {
+        reader->bad = true;
+        return (StrView){0};
+    }
+    StrView taken = {reader->bytes.data + reader->at, (size_t)count};
+    reader->at += (size_t)count;
+    return taken;
+}
+
+/* A number of `size` bytes, at most 8. */
+static inline uint64_t bytes_number(ByteReader *reader, size_t size) {
+    StrView taken = bytes_take(reader, size);
+    uint64_t number = 0;
+    for (size_t i = taken.length; i-- > 0;) number = number << 8 | (unsigned char)taken.data[i];
+    return number;
+}
+
+static inline uint8_t bytes_u8(ByteReader *reader) { return (uint8_t)bytes_number(reader, 1); }
+static inline uint16_t bytes_u16(ByteReader *reader) { return (uint16_t)bytes_number(reader, 2); }
+static inline uint32_t bytes_u32(ByteReader *reader) { return (uint32_t)bytes_number(reader, 4); }
+static inline uint64_t bytes_u64(ByteReader *reader) { return bytes_number(reader, 8); }
+
+/* A reader that begins at `at`; it is bad if that is beyond the end. */
+static inline ByteReader bytes_from(StrView bytes, uint64_t at) {
+    bool inside = at <= bytes.length;
+    return (ByteReader){bytes, inside ? (size_t)at : bytes.length, !inside};
+}
+
+#endif

@@ -1,0 +1,132 @@
+#!/bin/sh
+# convert_foreign.sh - attn-mt convert with models of other programs: damaged and hostile archives are refused; the
+# reference models (in $ATTN_MT_FOREIGN, or beside the repository) translate as the programs that own them.
+set -eu
+. tests/cli/tiny_model.inc
+
+# Archives and pickles that do what none may do; python writes them.
+python3 - "$TMP" <<'PYTHON'
+import io, struct, sys, tarfile, zipfile
+folder = sys.argv[1]
+def zipped(name, entries, method=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(f"{folder}/{name}.zip", "w", method) as z:
+        for entry, data in entries: z.writestr(entry, data)
+config = '{"model_type": "marian", "d_model": 8, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_layers": 1, "decoder_layers": 1}'
+def torch(name, pickle):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as z: z.writestr("archive/data.pkl", pickle)
+    zipped(name, [("config.json", config), ("pytorch_model.bin", data.getvalue())])
+zipped("dots", [("../config.json", config)])
+zipped("absolute", [("/etc/passwd", "x")])
+zipped("bomb", [("config.json", "0" * (100 << 20))], zipfile.ZIP_DEFLATED)
+zipped("nothing", [("readme.txt", "hello")])
+zipped("architecture", [("config.json", '{"model_type": "bart"}'), ("model.safetensors", "x")])
+zipped("setting", [("config.json", config[:-1] + ', "normalize_before": true}'), ("model.safetensors", "x")])
+zipped("short", [("config.json", config), ("model.safetensors", b"\xff" * 12)])
+zipped("no-torch", [("config.json", config), ("pytorch_model.bin", b"hello")])
+zipped("ct2", [("model.bin", struct.pack("<I", 6) + b"\x05\x00Spec\x00")])
+zipped("marian", [("model.x.bin", struct.pack("<QQ", 1, 1 << 60))])
+zipped("encrypted", [("model.x.bin", struct.pack("<QQ", 2, 1))])
+zipped("npz", [("m.npz", b"PK\x03\x04")])
+torch("calls", b"\x80\x02cos\nsystem\nX\x04\x00\x00\x00true\x85R.")
+torch("call-of-known", b"\x80\x02ccollections\nOrderedDict\nK\x01\x85R.")
+torch("opcode", b"\x80\x02\x93.")
+torch("cut", b"\x80\x02}q")
+torch("stack", b"\x80\x02R.")
+torch("memo", b"\x80\x02j\xff\xff\xff\xff.")
+torch("memo-set", b"\x80\x02}r\xff\xff\xff\xff.")
+torch("marks", b"\x80\x02t.")
+torch("no-tensor", b"\x80\x02}X\x01\x00\x00\x00aK\x01s.")
+torch("loop", b"\x80\x02" + b"]" * 2100000 + b".")
+whole = open(f"{folder}/nothing.zip", "rb").read()
+open(f"{folder}/cut-off.zip", "wb").write(whole[:len(whole) // 2])
+damaged = bytearray(whole); damaged[whole.index(b"hello")] ^= 1
+open(f"{folder}/damaged.zip", "wb").write(damaged.replace(b"readme.txt", b"config.json"[:10]))
+with tarfile.open(f"{folder}/dots.tar.gz", "w:gz") as t:
+    info = tarfile.TarInfo("../config.json"); info.size = 2; t.addfile(info, io.BytesIO(b"{}"))
+tar = io.BytesIO()
+with tarfile.open(fileobj=tar, mode="w", format=tarfile.USTAR_FORMAT) as t:
+    info = tarfile.TarInfo("config.json"); info.size = 2; t.addfile(info, io.BytesIO(b"{}"))
+tar = bytearray(tar.getvalue()); tar[124:135] = b"77777777777"
+open(f"{folder}/size.tar", "wb").write(tar)
+PYTHON
+
+refused() { # NAME MESSAGE: convert says this, and writes nothing
+    expect 3 "$attn" convert "$TMP/$1" -o "$TMP/refused.safetensors"
+    says "$2"
+    [ ! -e "$TMP/refused.safetensors" ] || fail "$1: a file was written"
+}
+refused dots.zip "leads out of it"
+refused absolute.zip "leads out of it"
+refused bomb.zip "claims 104857600 bytes"
+refused nothing.zip "no model that attn-mt knows"
+refused architecture.zip "model_type is 'bart'"
+refused setting.zip "normalize_before"
+refused short.zip "safetensors file is truncated"
+refused no-torch.zip "torch did not write it"
+refused ct2.zip "not a TransformerSpec"
+refused marian.zip "no binary file of Marian"
+refused encrypted.zip "encrypted"
+refused npz.zip "truncated"
+refused calls.zip "asks for 'os.system'"
+refused call-of-known.zip "a call that tensors do not need"
+refused opcode.zip "opcode 0x93"
+refused cut.zip "pickle is truncated"
+refused stack.zip "pickle is damaged"
+refused memo.zip "pickle is damaged"
+refused memo-set.zip "pickle is damaged"
+refused marks.zip "pickle is damaged"
+refused no-tensor.zip "is no tensor"
+refused loop.zip "more than 2000000 values"
+refused cut-off.zip "truncated"
+refused damaged.zip "no model that attn-mt knows"
+refused dots.tar.gz "leads out of it"
+refused size.tar "truncated"
+
+foreign=${ATTN_MT_FOREIGN:-../shared/reference/foreign}
+if [ ! -d "$foreign" ]; then
+    echo "convert_foreign.sh: no reference models in '$foreign': only damaged files were tested"
+    exit 0
+fi
+
+# NAME ANSWERS [OPTION...]: greedy translations of the plain lines are those of the owner. The other lines of the answers
+# (blank, capitals, addresses, text that spells tokens) are treated otherwise here, on purpose.
+check() {
+    name=$1 answers=$2
+    shift 2
+    expect 0 "$attn" convert "$@" "$foreign/$name" -o "$TMP/model.safetensors"
+    python3 - "$foreign/$answers" "$TMP/source" "$TMP/expected" <<'PYTHON'
+import json, sys
+plain = list(range(0, 8)) + [30]
+lines = json.load(open(sys.argv[1], encoding="utf-8"))["lines"]
+text = json.load(open(sys.argv[1].rsplit("/", 1)[0] + "/opus-hf.transformers.json", encoding="utf-8"))["lines"]
+def source(i): return lines[i]["text"] if "text" in lines[i] else text[i]["text"]
+def answer(line):
+    greedy = line["greedy"]
+    greedy = greedy if isinstance(greedy, dict) else greedy[0]
+    if "text" in greedy: return greedy["text"]
+    return greedy["output"].replace(" ", "").replace("\u2581", " ").strip(" ") if "\u2581" in greedy["output"] else greedy["output"]
+open(sys.argv[2], "w", encoding="utf-8").write("".join(source(i) + "\n" for i in plain))
+open(sys.argv[3], "w", encoding="utf-8").write("".join(answer(lines[i]) + "\n" for i in plain))
+PYTHON
+    expect 0 "$attn" translate --model "$TMP/model.safetensors" --beam-size 1 "$TMP/source"
+    same "$name" "$TMP/expected" "$TMP/out"
+}
+check opus-hf opus-hf.transformers.json
+check relu-hf relu-hf.transformers.json
+check multi-hf multi-hf.transformers.json
+check opus-marian.zip opus-marian.marian.json
+check argos-float32.zip argos-float32.json
+check firefox firefox-rounded.marian.json --precision float32
+check opus-ct2-float32 opus-ct2-float32.json --sentencepiece "$foreign/opus-hf/source.spm" \
+    --target-sentencepiece "$foreign/opus-hf/target.spm"
+
+# 8 bits stay 8 bits.
+expect 0 "$attn" convert "$foreign/firefox" -o "$TMP/bytes.safetensors"
+expect 0 "$attn" inspect "$TMP/bytes.safetensors"
+grep -q int8 "$TMP/out" || fail "firefox: the weights are not int8"
+# A folder of the torch file alone reads the same weights, rounded to 16 bits.
+mkdir "$TMP/torch"
+cp "$foreign/opus-hf/config.json" "$foreign"/opus-hf/*.spm "$foreign/opus-hf/vocab.json" "$foreign/opus-hf/pytorch_model.bin" \
+    "$TMP/torch"
+expect 0 "$attn" convert "$TMP/torch" -o "$TMP/model.safetensors"
