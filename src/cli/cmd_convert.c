@@ -11,7 +11,7 @@
 
 typedef struct {
     char *output, *sentencepiece[2]; /* of source and target */
-    int precision; /* of CHOICES */
+    int precision;                   /* of CHOICES */
 } ConvertOptions;
 
 enum { PRECISION_AUTO };

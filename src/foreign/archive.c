@@ -16,10 +16,10 @@ enum { TAR_BLOCK = 512, FOLDER_FILES = 1000, FOLDER_DEPTH = 3 };
 #define FILE_MOST ((size_t)8 << 30)
 
 typedef struct {
-    char *name;   /* in the archive */
-    char *path;   /* of a file of a folder, or NULL */
+    char *name;    /* in the archive */
+    char *path;    /* of a file of a folder, or NULL */
     StrView bytes; /* of a file of a tar, or the file alone */
-    size_t zip;   /* of a file of a zip */
+    size_t zip;    /* of a file of a zip */
 } Member;
 
 struct ForeignArchive {
@@ -130,7 +130,8 @@ static Status list_bytes(ForeignArchive *archive, StrView bytes, const char *pat
     }
     TRY(zip_open(&archive->zip, bytes));
     archive->is_zip = true;
-    for (size_t i = 0; i < archive->zip.count; i++) add_member(archive, archive->zip.entries[i].name)->zip = i;
+    for (size_t i = 0; i < archive->zip.count; i++)
+        add_member(archive, archive->zip.entries[i].name)->zip = i;
     return STATUS_OK;
 }
 
@@ -194,7 +195,8 @@ long foreign_archive_find(const ForeignArchive *archive, const char *start, cons
     for (size_t i = 0; i < archive->count; i++) {
         const char *name = archive->members[i].name, *slash = strrchr(name, '/');
         StrView last = sv(slash ? slash + 1 : name);
-        if (last.length >= strlen(start) + strlen(end) && sv_starts(last, sv(start)) && sv_ends(last, sv(end)))
+        if (last.length >= strlen(start) + strlen(end) && sv_starts(last, sv(start)) &&
+            sv_ends(last, sv(end)))
             return (long)i;
     }
     return -1;

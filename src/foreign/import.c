@@ -50,13 +50,15 @@ typedef struct {
 /* ---- settings ---- */
 
 static Status refuse(const char *what, StrView value) {
-    status_fail(STATUS_DATA, "its %s is '%.*s', which is not read", what, value.length < 100 ? (int)value.length : 100, value.data ? value.data : "");
+    status_fail(STATUS_DATA, "its %s is '%.*s', which is not read", what,
+                value.length < 100 ? (int)value.length : 100, value.data ? value.data : "");
     return status_hint(STATUS_DATA, "docs/public-models.md lists the models that are read");
 }
 
 static Status read_file(const Import *im, const char *start, const char *end, StrBuf *content) {
     long index = foreign_archive_find(im->archive, start, end);
-    if (index < 0) return status_fail(STATUS_DATA, "it has no file '%s%s%s'", start, start[0] && end[0] ? "*" : "", end);
+    if (index < 0)
+        return status_fail(STATUS_DATA, "it has no file '%s%s%s'", start, start[0] && end[0] ? "*" : "", end);
     return foreign_archive_read(im->archive, (size_t)index, content);
 }
 
@@ -135,7 +137,8 @@ static void put_sizes(Import *im, const Sizes *s) {
     if (s->max_positions) json_put_integer(o, "max_positions", s->max_positions);
 }
 
-static void put_search(Import *im, int beam, double length_penalty, bool allow_unk, double factor, int extra) {
+static void put_search(Import *im, int beam, double length_penalty, bool allow_unk, double factor,
+                       int extra) {
     StrBuf *o = &im->decode_options;
     json_put_integer(o, "beam_size", beam);
     json_put_number(o, "length_penalty", length_penalty);
@@ -149,12 +152,12 @@ static void put_search(Import *im, int beam, double length_penalty, bool allow_u
 
 /* The rows of our ids: our four tokens first, then all others in the order of their foreign ids. Tokens that cannot be tokens
  * of ours (empty, twice, or the spelling of one of the four) get a name of their own. */
-static Status make_tokenizer(Side *side, const char *unknown, const char *end, const char *pad, const char *start,
-                             StrView spm, const char *spm_name) {
+static Status make_tokenizer(Side *side, const char *unknown, const char *end, const char *pad,
+                             const char *start, StrView spm, const char *spm_name) {
     const StrList *tokens = &side->tokens;
-    int special[VOCAB_SPECIALS] = {foreign_vocabulary_find(tokens, pad), foreign_vocabulary_find(tokens, unknown),
-                                   start ? foreign_vocabulary_find(tokens, start) : NO_ROW,
-                                   foreign_vocabulary_find(tokens, end)};
+    int special[VOCAB_SPECIALS] = {
+        foreign_vocabulary_find(tokens, pad), foreign_vocabulary_find(tokens, unknown),
+        start ? foreign_vocabulary_find(tokens, start) : NO_ROW, foreign_vocabulary_find(tokens, end)};
     if (special[VOCAB_UNK] < 0 || special[VOCAB_EOS] < 0)
         return status_fail(STATUS_DATA, "its vocabulary has no %s", special[VOCAB_EOS] < 0 ? end : unknown);
     Vocab *vocab = vocab_new();
@@ -203,7 +206,8 @@ static Status ban_controls(Side *side) {
     return STATUS_OK;
 }
 
-static Status read_tokens(const Import *im, const char *start, const char *end, Status (*read)(StrList *, StrView), StrList *tokens) {
+static Status read_tokens(const Import *im, const char *start, const char *end,
+                          Status (*read)(StrList *, StrView), StrList *tokens) {
     StrBuf content = {0};
     Status status = read_file(im, start, end, &content);
     if (status == STATUS_OK) status = read(tokens, strbuf_view(&content));
@@ -226,9 +230,12 @@ typedef struct {
 
 /* Tokenizers of both sides from their tokens and the two SentencePiece models. */
 static Status make_tokenizers(Import *im, SpecialNames names, const StrBuf spm[2]) {
-    TRY(make_tokenizer(&im->source, names.unknown, names.end, names.pad, names.start, strbuf_view(&spm[0]), "source.spm"));
-    TRY(make_tokenizer(&im->target, names.unknown, names.end, names.pad, names.start, strbuf_view(&spm[1]), "target.spm"));
-    im->one_vocabulary = vocab_difference(tokenizer_vocab(im->source.tokenizer), tokenizer_vocab(im->target.tokenizer)) < 0;
+    TRY(make_tokenizer(&im->source, names.unknown, names.end, names.pad, names.start, strbuf_view(&spm[0]),
+                       "source.spm"));
+    TRY(make_tokenizer(&im->target, names.unknown, names.end, names.pad, names.start, strbuf_view(&spm[1]),
+                       "target.spm"));
+    im->one_vocabulary =
+        vocab_difference(tokenizer_vocab(im->source.tokenizer), tokenizer_vocab(im->target.tokenizer)) < 0;
     TRY(add_languages(&im->source));
     return im->family == MARIAN ? ban_controls(&im->target) : STATUS_OK;
 }
@@ -241,23 +248,32 @@ typedef struct {
     int part, parts;
 } Name;
 
-#define ATTENTION(ours, marian, hugging_face, query, query_part, keys, key_part, key_parts, output)                                  \
-    {ours ".query.weight", marian "_Wq", hugging_face ".q_proj.weight", query "/weight", 0, query_part},                    \
-    {ours ".query.bias", marian "_bq", hugging_face ".q_proj.bias", query "/bias", 0, query_part},                          \
-    {ours ".key.weight", marian "_Wk", hugging_face ".k_proj.weight", keys "/weight", key_part, key_parts},                 \
-    {ours ".key.bias", marian "_bk", hugging_face ".k_proj.bias", keys "/bias", key_part, key_parts},                       \
-    {ours ".value.weight", marian "_Wv", hugging_face ".v_proj.weight", keys "/weight", key_part + 1, key_parts},           \
-    {ours ".value.bias", marian "_bv", hugging_face ".v_proj.bias", keys "/bias", key_part + 1, key_parts},                 \
-    {ours ".output.weight", marian "_Wo", hugging_face ".out_proj.weight", output "/weight", 0, 1},                         \
-    {ours ".output.bias", marian "_bo", hugging_face ".out_proj.bias", output "/bias", 0, 1}
-#define PAIR(ours_a, marian_a, ours_b, marian_b, hugging_face, ctranslate2_a, ctranslate2_b)                                \
-    {ours_a, marian_a, hugging_face ".weight", ctranslate2_a, 0, 1}, {ours_b, marian_b, hugging_face ".bias", ctranslate2_b, 0, 1}
-#define NORM(ours, marian, hugging_face, ctranslate2)                                                                       \
-    PAIR(ours ".gain", marian "_ln_scale", ours ".bias", marian "_ln_bias", hugging_face, ctranslate2 "/gamma", ctranslate2 "/beta")
+#define ATTENTION(ours, marian, hugging_face, query, query_part, keys, key_part, key_parts, output)          \
+    {ours ".query.weight", marian "_Wq", hugging_face ".q_proj.weight", query "/weight", 0, query_part},     \
+        {ours ".query.bias", marian "_bq", hugging_face ".q_proj.bias", query "/bias", 0, query_part},       \
+        {ours ".key.weight", marian "_Wk", hugging_face ".k_proj.weight",                                    \
+         keys "/weight",     key_part,     key_parts},                                                       \
+        {ours ".key.bias", marian "_bk", hugging_face ".k_proj.bias", keys "/bias", key_part, key_parts},    \
+        {ours ".value.weight", marian "_Wv", hugging_face ".v_proj.weight",                                  \
+         keys "/weight",       key_part + 1, key_parts},                                                     \
+        {ours ".value.bias", marian "_bv", hugging_face ".v_proj.bias",                                      \
+         keys "/bias",       key_part + 1, key_parts},                                                       \
+        {ours ".output.weight", marian "_Wo", hugging_face ".out_proj.weight", output "/weight", 0, 1}, {    \
+        ours ".output.bias", marian "_bo", hugging_face ".out_proj.bias", output "/bias", 0, 1               \
+    }
+#define PAIR(ours_a, marian_a, ours_b, marian_b, hugging_face, ctranslate2_a, ctranslate2_b)                 \
+    {ours_a, marian_a, hugging_face ".weight", ctranslate2_a, 0, 1}, {                                       \
+        ours_b, marian_b, hugging_face ".bias", ctranslate2_b, 0, 1                                          \
+    }
+#define NORM(ours, marian, hugging_face, ctranslate2)                                                        \
+    PAIR(ours ".gain", marian "_ln_scale", ours ".bias", marian "_ln_bias", hugging_face,                    \
+         ctranslate2 "/gamma", ctranslate2 "/beta")
 
 static const Name NAMES[] = {
-    ATTENTION("self", "self", "self_attn", "self_attention/linear_0", 3, "self_attention/linear_0", 1, 3, "self_attention/linear_1"),
-    ATTENTION("cross", "context", "encoder_attn", "attention/linear_0", 1, "attention/linear_1", 0, 2, "attention/linear_2"),
+    ATTENTION("self", "self", "self_attn", "self_attention/linear_0", 3, "self_attention/linear_0", 1, 3,
+              "self_attention/linear_1"),
+    ATTENTION("cross", "context", "encoder_attn", "attention/linear_0", 1, "attention/linear_1", 0, 2,
+              "attention/linear_2"),
     NORM("self_norm", "self_Wo", "self_attn_layer_norm", "self_attention/layer_norm"),
     NORM("cross_norm", "context_Wo", "encoder_attn_layer_norm", "attention/layer_norm"),
     NORM("feed_norm", "ffn_ffn", "final_layer_norm", "ffn/layer_norm"),
@@ -268,10 +284,12 @@ static const Name NAMES[] = {
     PAIR("ssru.gate.weight", "rnn_Wf", "ssru.gate.bias", "rnn_bf", "", "", ""),
 };
 
-static ForeignTensor *find_named(const Import *im, const char *side, int layer, const Name *name, StrBuf *text) {
+static ForeignTensor *find_named(const Import *im, const char *side, int layer, const Name *name,
+                                 StrBuf *text) {
     strbuf_clear(text);
     if (im->family == MARIAN) strbuf_format(text, "%s_l%d_%s", side, layer + 1, name->marian);
-    if (im->family == HUGGING_FACE) strbuf_format(text, "model.%s.layers.%d.%s", side, layer, name->hugging_face);
+    if (im->family == HUGGING_FACE)
+        strbuf_format(text, "model.%s.layers.%d.%s", side, layer, name->hugging_face);
     if (im->family == CTRANSLATE2) strbuf_format(text, "%s/layer_%d/%s", side, layer, name->ctranslate2);
     ForeignTensor *found = foreign_tensors_find(&im->tensors, strbuf_text(text));
     if (found || im->family != MARIAN) return found;
@@ -283,7 +301,8 @@ static ForeignTensor *find_named(const Import *im, const char *side, int layer, 
 }
 
 /* Part `part` of `parts` of the rows, transposed if `transpose`. */
-static Status copy_matrix(const Param *p, real *to, ForeignTensor *from, int part, int parts, bool transpose) {
+static Status copy_matrix(const Param *p, real *to, ForeignTensor *from, int part, int parts,
+                          bool transpose) {
     bool vector = p->rows == 1 && from->rows == 1;
     size_t rows = (size_t)p->rows, columns = (size_t)p->columns, n = (size_t)parts, k = (size_t)part;
     bool fits = vector      ? from->columns == columns * n
@@ -291,8 +310,8 @@ static Status copy_matrix(const Param *p, real *to, ForeignTensor *from, int par
                             : from->rows == rows && from->columns == columns;
     from->used = true;
     if (!fits)
-        return status_fail(STATUS_DATA, "tensor '%s' is [%zu, %zu], which does not fit '%s' [%d, %d]", from->name, from->rows,
-                           from->columns, p->name, p->rows, p->columns);
+        return status_fail(STATUS_DATA, "tensor '%s' is [%zu, %zu], which does not fit '%s' [%d, %d]",
+                           from->name, from->rows, from->columns, p->name, p->rows, p->columns);
     const float *data = from->data + (vector || transpose ? columns * k * (vector ? 1 : rows) : 0);
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < columns; c++)
@@ -303,16 +322,21 @@ static Status copy_matrix(const Param *p, real *to, ForeignTensor *from, int par
 /* ---- filling the parameters ---- */
 
 /* Rows of a table by our ids; `transposed`: the tensor is [width, tokens]. */
-static Status copy_table(const Param *p, real *to, ForeignTensor *from, const int *row, size_t tokens, bool transposed) {
+static Status copy_table(const Param *p, real *to, ForeignTensor *from, const int *row, size_t tokens,
+                         bool transposed) {
     size_t width = (size_t)p->columns;
     from->used = true;
-    if (transposed ? from->columns != tokens || from->rows != width : from->rows != tokens || from->columns != width)
-        return status_fail(STATUS_DATA, "tensor '%s' is [%zu, %zu], but the vocabulary has %zu tokens, and the model's width is %zu",
-                           from->name, from->rows, from->columns, tokens, width);
+    if (transposed ? from->columns != tokens || from->rows != width
+                   : from->rows != tokens || from->columns != width)
+        return status_fail(
+            STATUS_DATA,
+            "tensor '%s' is [%zu, %zu], but the vocabulary has %zu tokens, and the model's width is %zu",
+            from->name, from->rows, from->columns, tokens, width);
     for (size_t id = 0; id < (size_t)p->rows; id++)
         for (size_t c = 0; c < width; c++) {
             size_t r = (size_t)row[id];
-            to[id * width + c] = row[id] == NO_ROW ? 0 : (real)from->data[transposed ? c * tokens + r : r * width + c];
+            to[id * width + c] =
+                row[id] == NO_ROW ? 0 : (real)from->data[transposed ? c * tokens + r : r * width + c];
         }
     return STATUS_OK;
 }
@@ -323,10 +347,11 @@ static Status fill_bias(Import *im, const Param *p, real *to) {
     ForeignTensor *bias = im->output_bias;
     if (bias) bias->used = true;
     if (bias && bias->rows * bias->columns != tokens)
-        return status_fail(STATUS_DATA, "tensor '%s' has %zu numbers, but the vocabulary has %zu tokens", bias->name,
-                           bias->rows * bias->columns, tokens);
+        return status_fail(STATUS_DATA, "tensor '%s' has %zu numbers, but the vocabulary has %zu tokens",
+                           bias->name, bias->rows * bias->columns, tokens);
     for (int id = 0; id < p->columns; id++) {
-        bool counts = row[id] != NO_ROW && (id != VOCAB_PAD || im->pad_in_softmax) && (id != VOCAB_BOS || im->start_in_softmax);
+        bool counts = row[id] != NO_ROW && (id != VOCAB_PAD || im->pad_in_softmax) &&
+                      (id != VOCAB_BOS || im->start_in_softmax);
         to[id] = !counts ? NO_PROBABILITY : bias ? (real)bias->data[row[id]] : 0;
     }
     return STATUS_OK;
@@ -343,7 +368,8 @@ static Status fill_learned(Import *im, const Param *p, real *to, const char *sid
     return STATUS_OK;
 }
 
-static Status fill_block(Import *im, const Param *p, real *to, const char *side, int layer, const char *rest) {
+static Status fill_block(Import *im, const Param *p, real *to, const char *side, int layer,
+                         const char *rest) {
     StrBuf name = {0};
     Status status = status_fail(STATUS_DATA, "its tensor for '%s' is missing", p->name);
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
@@ -351,7 +377,8 @@ static Status fill_block(Import *im, const Param *p, real *to, const char *side,
         ForeignTensor *from = find_named(im, side, layer, &NAMES[i], &name);
         if (!from) continue;
         bool fused = im->family == CTRANSLATE2;
-        status = copy_matrix(p, to, from, fused ? NAMES[i].part : 0, fused ? NAMES[i].parts : 1, im->family != MARIAN);
+        status = copy_matrix(p, to, from, fused ? NAMES[i].part : 0, fused ? NAMES[i].parts : 1,
+                             im->family != MARIAN);
         if (from->quantized && from->scale > 0) im->result->scales[p->index] = (real)from->scale;
         break;
     }
@@ -365,7 +392,8 @@ static Status fill_last_norm(Import *im, const Param *p, real *to, const char *s
     if (im->family == MARIAN) strbuf_format(&name, "%s_top_ln_%s", side, gain ? "scale" : "bias");
     if (im->family == CTRANSLATE2) strbuf_format(&name, "%s/layer_norm/%s", side, gain ? "gamma" : "beta");
     ForeignTensor *from = foreign_tensors_find(&im->tensors, strbuf_text(&name));
-    Status status = from ? copy_matrix(p, to, from, 0, 1, false) : status_fail(STATUS_DATA, "it has no '%s'", strbuf_text(&name));
+    Status status = from ? copy_matrix(p, to, from, 0, 1, false)
+                         : status_fail(STATUS_DATA, "it has no '%s'", strbuf_text(&name));
     strbuf_free(&name);
     return status;
 }
@@ -408,15 +436,20 @@ static const char *choose_tie(Import *im) {
 
 /* A tensor that nothing has read may be a part of the model that is not known here. */
 static Status check_all_used(const Import *im) {
-    static const char *const known[] = {"num_heads", "pre_norm", "activation", "scale_embeddings", "alignment_layer",
-                                        "alignment_heads", "embeddings_merge", "start_from_zero_embedding", "encodings",
-                                        "embed_positions.weight", "embed_tokens.weight", "shared.weight", "lm_head.weight",
-                                        "alibi_use_positive_positions"};
+    static const char *const known[] = {"num_heads",           "pre_norm",
+                                        "activation",          "scale_embeddings",
+                                        "alignment_layer",     "alignment_heads",
+                                        "embeddings_merge",    "start_from_zero_embedding",
+                                        "encodings",           "embed_positions.weight",
+                                        "embed_tokens.weight", "shared.weight",
+                                        "lm_head.weight",      "alibi_use_positive_positions"};
     for (size_t i = 0; i < im->tensors.count; i++) {
         const ForeignTensor *tensor = &im->tensors.items[i];
         bool harmless = tensor->used || (tensor->rows * tensor->columns == 1 && tensor->data[0] == 0);
-        for (size_t k = 0; k < sizeof known / sizeof *known && !harmless; k++) harmless = sv_ends(sv(tensor->name), sv(known[k]));
-        if (!harmless) return refuse("model has a tensor that attn-mt does not know; its name", sv(tensor->name));
+        for (size_t k = 0; k < sizeof known / sizeof *known && !harmless; k++)
+            harmless = sv_ends(sv(tensor->name), sv(known[k]));
+        if (!harmless)
+            return refuse("model has a tensor that attn-mt does not know; its name", sv(tensor->name));
     }
     return STATUS_OK;
 }
@@ -425,9 +458,11 @@ static Status check_all_used(const Import *im) {
 static Status build(Import *im) {
     Config config;
     StrBuf json = {0};
-    if (!im->source_table || !im->target_table || !im->output_table) return status_fail(STATUS_DATA, "it has no table of embeddings");
+    if (!im->source_table || !im->target_table || !im->output_table)
+        return status_fail(STATUS_DATA, "it has no table of embeddings");
     const char *tie = choose_tie(im);
-    strbuf_add(&json, SV("{\"text\": {\"tokenizer\": \"sentencepiece\", \"normalize\": \"none\"}, \"model\": {"));
+    strbuf_add(&json,
+               SV("{\"text\": {\"tokenizer\": \"sentencepiece\", \"normalize\": \"none\"}, \"model\": {"));
     strbuf_add(&json, strbuf_view(&im->model_options));
     strbuf_format(&json, ", \"tie\": \"%s\"}, \"decode\": {%s}}", tie, strbuf_text(&im->decode_options));
     config_init(&config);
@@ -470,13 +505,20 @@ static Status read_json(const Import *im, const char *name, Json **root) {
 }
 
 static Status check_hugging_face(const Import *im) {
-    static const struct { const char *key; double wanted; } demands[] = {
-        {"static_position_embeddings", 1}, {"normalize_embedding", 0}, {"normalize_before", 0}, {"add_final_layer_norm", 0},
-        {"is_encoder_decoder", 1}};
+    static const struct {
+        const char *key;
+        double wanted;
+    } demands[] = {{"static_position_embeddings", 1},
+                   {"normalize_embedding", 0},
+                   {"normalize_before", 0},
+                   {"add_final_layer_norm", 0},
+                   {"is_encoder_decoder", 1}};
     StrView type = setting_text(im, "model_type", "");
     if (!sv_equal(type, SV("marian"))) return refuse("model_type", type);
-    for (size_t i = 0; i < sizeof demands / sizeof *demands; i++) TRY(setting_demand(im, demands[i].key, demands[i].wanted));
-    if (fabs(setting_number(im, "encoder_attention_heads", 0) - setting_number(im, "decoder_attention_heads", 0)) > 0)
+    for (size_t i = 0; i < sizeof demands / sizeof *demands; i++)
+        TRY(setting_demand(im, demands[i].key, demands[i].wanted));
+    if (fabs(setting_number(im, "encoder_attention_heads", 0) -
+             setting_number(im, "decoder_attention_heads", 0)) > 0)
         return refuse("number of heads", SV("different in encoder and decoder"));
     return STATUS_OK;
 }
@@ -489,14 +531,17 @@ static Status import_hugging_face(Import *im) {
     TRY(check_hugging_face(im));
     StrView activation = setting_text(im, "activation_function", "swish");
     bool swish = sv_equal(activation, SV("swish")) || sv_equal(activation, SV("silu"));
-    if (!swish && !sv_equal(activation, SV("relu")) && !sv_equal(activation, SV("gelu"))) return refuse("activation_function", activation);
+    if (!swish && !sv_equal(activation, SV("relu")) && !sv_equal(activation, SV("gelu")))
+        return refuse("activation_function", activation);
     put_sizes(im, &(Sizes){.width = (int)setting_number(im, "d_model", 0),
                            .heads = (int)setting_number(im, "encoder_attention_heads", 0),
                            .feed_forward = (int)setting_number(im, "encoder_ffn_dim", 0),
                            .decoder_feed_forward = (int)setting_number(im, "decoder_ffn_dim", 0),
                            .encoder_layers = (int)setting_number(im, "encoder_layers", 0),
                            .decoder_layers = (int)setting_number(im, "decoder_layers", 0),
-                           .activation = swish ? "swish" : sv_equal(activation, SV("relu")) ? "relu" : "gelu",
+                           .activation = swish                              ? "swish"
+                                         : sv_equal(activation, SV("relu")) ? "relu"
+                                                                            : "gelu",
                            .positions = "sinusoidal_halves",
                            .norm = "post",
                            .epsilon = 1e-5,
@@ -504,14 +549,16 @@ static Status import_hugging_face(Import *im) {
                            .source_eos = true});
     put_search(im, (int)setting_number(im, "num_beams", 4), 1, true, 2, 50);
     bool safe = has_file(im, "model.safetensors", "");
-    Status status = safe ? read_file(im, "model.safetensors", "", &file) : read_file(im, "pytorch_model.bin", "", &file);
+    Status status =
+        safe ? read_file(im, "model.safetensors", "", &file) : read_file(im, "pytorch_model.bin", "", &file);
     if (status == STATUS_OK)
-        status = safe ? foreign_read_safetensors(&im->tensors, strbuf_view(&file)) : foreign_read_torch(&im->tensors, strbuf_view(&file));
+        status = safe ? foreign_read_safetensors(&im->tensors, strbuf_view(&file))
+                      : foreign_read_torch(&im->tensors, strbuf_view(&file));
     strbuf_free(&file);
     TRY(status);
     TRY(read_tokens(im, "vocab.json", "", foreign_vocabulary_json, &im->source.tokens));
-    TRY(read_tokens(im, has_file(im, "target_vocab.json", "") ? "target_vocab.json" : "vocab.json", "", foreign_vocabulary_json,
-                    &im->target.tokens));
+    TRY(read_tokens(im, has_file(im, "target_vocab.json", "") ? "target_vocab.json" : "vocab.json", "",
+                    foreign_vocabulary_json, &im->target.tokens));
     im->source_table = first_of(im, "model.encoder.embed_tokens.weight", "model.shared.weight");
     im->target_table = first_of(im, "model.decoder.embed_tokens.weight", "model.shared.weight");
     im->output_table = foreign_tensors_find(&im->tensors, "lm_head.weight");
@@ -519,7 +566,8 @@ static Status import_hugging_face(Import *im) {
     im->output_bias = foreign_tensors_find(&im->tensors, "final_logits_bias");
     status = read_file(im, "source.spm", "", &spm[0]);
     if (status == STATUS_OK) status = read_file(im, "target.spm", "", &spm[1]);
-    if (status == STATUS_OK) status = make_tokenizers(im, (SpecialNames){"<unk>", "</s>", "<pad>", NULL}, spm);
+    if (status == STATUS_OK)
+        status = make_tokenizers(im, (SpecialNames){"<unk>", "</s>", "<pad>", NULL}, spm);
     strbuf_free(&spm[0]);
     strbuf_free(&spm[1]);
     TRY(status);
@@ -534,19 +582,29 @@ static Status import_hugging_face(Import *im) {
 /* ---- Marian ---- */
 
 static Status check_marian(const Import *im, bool *ssru, bool *pre) {
-    static const char *const off[] = {"right-left", "transformer-train-position-embeddings", "transformer-no-projection",
-                                      "transformer-no-bias", "output-omit-bias", "ulr", "transformer-rnn-projection"};
-    StrView type = marian_text(im, "type", "transformer"), autoreg = marian_text(im, "transformer-decoder-autoreg", "self-attention");
+    static const char *const off[] = {"right-left",
+                                      "transformer-train-position-embeddings",
+                                      "transformer-no-projection",
+                                      "transformer-no-bias",
+                                      "output-omit-bias",
+                                      "ulr",
+                                      "transformer-rnn-projection"};
+    StrView type = marian_text(im, "type", "transformer"),
+            autoreg = marian_text(im, "transformer-decoder-autoreg", "self-attention");
     if (!sv_equal(type, SV("transformer"))) return refuse("type", type);
     for (size_t i = 0; i < sizeof off / sizeof *off; i++) TRY(marian_demand(im, off[i], "false"));
     *ssru = sv_equal(autoreg, SV("rnn"));
-    if (!*ssru && !sv_equal(autoreg, SV("self-attention"))) return refuse("transformer-decoder-autoreg", autoreg);
+    if (!*ssru && !sv_equal(autoreg, SV("self-attention")))
+        return refuse("transformer-decoder-autoreg", autoreg);
     if (*ssru) TRY(marian_demand(im, "dec-cell", "ssru"));
-    StrView before = marian_text(im, "transformer-preprocess", ""), after = marian_text(im, "transformer-postprocess", "dan");
+    StrView before = marian_text(im, "transformer-preprocess", ""),
+            after = marian_text(im, "transformer-postprocess", "dan");
     *pre = sv_equal(before, SV("n")) && sv_equal(after, SV("da"));
-    if (!*pre && (before.length > 0 || !sv_equal(after, SV("dan")))) return refuse("transformer-postprocess", after);
+    if (!*pre && (before.length > 0 || !sv_equal(after, SV("dan"))))
+        return refuse("transformer-postprocess", after);
     TRY(marian_demand(im, "transformer-ffn-depth", "2"));
-    StrView combine = marian_text(im, "factors-combine", "sum"), lemma = marian_text(im, "lemma-dim-emb", "0");
+    StrView combine = marian_text(im, "factors-combine", "sum"),
+            lemma = marian_text(im, "lemma-dim-emb", "0");
     if (!sv_equal(combine, SV("sum"))) return refuse("factors-combine", combine);
     if (!sv_equal(lemma, SV("0"))) return refuse("lemma-dim-emb", lemma);
     StrView tied = marian_text(im, "transformer-tied-layers", "[]");
@@ -557,7 +615,10 @@ static Status put_marian_sizes(Import *im) {
     bool ssru = false, pre = false;
     TRY(check_marian(im, &ssru, &pre));
     StrView activation = marian_text(im, "transformer-ffn-activation", "swish");
-    const char *known = sv_equal(activation, SV("swish")) ? "swish" : sv_equal(activation, SV("relu")) ? "relu" : sv_equal(activation, SV("gelu")) ? "gelu" : NULL;
+    const char *known = sv_equal(activation, SV("swish"))  ? "swish"
+                        : sv_equal(activation, SV("relu")) ? "relu"
+                        : sv_equal(activation, SV("gelu")) ? "gelu"
+                                                           : NULL;
     if (!known) return refuse("transformer-ffn-activation", activation);
     int inner = marian_number(im, "transformer-dim-ffn", 2048);
     put_sizes(im, &(Sizes){.width = marian_number(im, "dim-emb", 512),
@@ -583,8 +644,10 @@ static Status read_marian_vocabularies(Import *im, StrBuf spm[2], SpecialNames *
         bool two = has_file(im, "", ".src.vocab.yml");
         TRY(read_file(im, "source.spm", "", &spm[0]));
         TRY(read_file(im, "target.spm", "", &spm[1]));
-        TRY(read_tokens(im, "", two ? ".src.vocab.yml" : "vocab.yml", foreign_vocabulary_yaml, &im->source.tokens));
-        return read_tokens(im, "", two ? ".trg.vocab.yml" : "vocab.yml", foreign_vocabulary_yaml, &im->target.tokens);
+        TRY(read_tokens(im, "", two ? ".src.vocab.yml" : "vocab.yml", foreign_vocabulary_yaml,
+                        &im->source.tokens));
+        return read_tokens(im, "", two ? ".trg.vocab.yml" : "vocab.yml", foreign_vocabulary_yaml,
+                           &im->target.tokens);
     }
     if (has_file(im, "source.bpe", "") || has_file(im, "", ".bpe")) {
         status_fail(STATUS_DATA, "its text is cut by subword-nmt behind Moses' tokenizer, which is not read");
@@ -603,11 +666,13 @@ static Status add_shortlist(Import *im) {
     if (!has_file(im, "lex", ".bin")) return STATUS_OK;
     Status status = read_file(im, "lex", ".bin", &file);
     if (status == STATUS_OK)
-        status = foreign_shortlist_text(strbuf_view(&file), im->source.row, vocab_size(tokenizer_vocab(im->source.tokenizer)),
-                                        im->target.row, vocab_size(tokenizer_vocab(im->target.tokenizer)), &text);
+        status = foreign_shortlist_text(strbuf_view(&file), im->source.row,
+                                        vocab_size(tokenizer_vocab(im->source.tokenizer)), im->target.row,
+                                        vocab_size(tokenizer_vocab(im->target.tokenizer)), &text);
     if (status == STATUS_OK)
-        status = shortlist_read(&shortlist, strbuf_view(&text), vocab_size(tokenizer_vocab(im->source.tokenizer)),
-                                vocab_size(tokenizer_vocab(im->target.tokenizer)));
+        status =
+            shortlist_read(&shortlist, strbuf_view(&text), vocab_size(tokenizer_vocab(im->source.tokenizer)),
+                           vocab_size(tokenizer_vocab(im->target.tokenizer)));
     if (status == STATUS_OK) seq2seq_take_shortlist(im->result->model, shortlist);
     strbuf_free(&file);
     strbuf_free(&text);
@@ -621,7 +686,8 @@ static Status import_marian(Import *im, bool npz) {
     im->result->program = npz ? "Marian" : "Marian, 8 bits";
     Status status = read_file(im, npz ? "" : "model", npz ? ".npz" : ".bin", &file);
     if (status == STATUS_OK)
-        status = npz ? foreign_read_npz(&im->tensors, strbuf_view(&file)) : foreign_read_marian(&im->tensors, strbuf_view(&file));
+        status = npz ? foreign_read_npz(&im->tensors, strbuf_view(&file))
+                     : foreign_read_marian(&im->tensors, strbuf_view(&file));
     strbuf_free(&file);
     TRY(status);
     TRY(put_marian_sizes(im));
@@ -634,7 +700,8 @@ static Status import_marian(Import *im, bool npz) {
     im->source_table = first_of(im, "encoder_Wemb", "Wemb");
     im->target_table = first_of(im, "decoder_Wemb", "Wemb");
     im->output_table = first_of(im, "decoder_ff_logit_out_Wt", "decoder_ff_logit_out_W");
-    im->transposed_output = foreign_tensors_find(&im->tensors, "decoder_ff_logit_out_W") == im->output_table && im->output_table;
+    im->transposed_output =
+        foreign_tensors_find(&im->tensors, "decoder_ff_logit_out_W") == im->output_table && im->output_table;
     if (!im->output_table) im->output_table = im->target_table;
     im->output_bias = foreign_tensors_find(&im->tensors, "decoder_ff_logit_out_b");
     im->start_row = NO_ROW;
@@ -647,7 +714,8 @@ static Status import_marian(Import *im, bool npz) {
 static double ct2_number(const Import *im, const char *side, const char *name, double missing) {
     StrBuf full = {0};
     strbuf_format(&full, "%s/%s", side, name);
-    double value = foreign_tensors_number(&im->tensors, strbuf_text(&full), foreign_tensors_number(&im->tensors, name, missing));
+    double value = foreign_tensors_number(&im->tensors, strbuf_text(&full),
+                                          foreign_tensors_number(&im->tensors, name, missing));
     strbuf_free(&full);
     return value;
 }
@@ -662,8 +730,12 @@ static int count_layers(const Import *im, const char *side) {
 
 /* The kind of positions that a stored table has. */
 static const char *find_positions(ForeignTensor *table) {
-    static const struct { PositionKind kind; const char *name; } kinds[] = {
-        {POSITIONS_SINUSOIDAL, "sinusoidal"}, {POSITIONS_SINUSOIDAL_HALVES, "sinusoidal_halves"}, {POSITIONS_MARIAN, "marian"}};
+    static const struct {
+        PositionKind kind;
+        const char *name;
+    } kinds[] = {{POSITIONS_SINUSOIDAL, "sinusoidal"},
+                 {POSITIONS_SINUSOIDAL_HALVES, "sinusoidal_halves"},
+                 {POSITIONS_MARIAN, "marian"}};
     size_t count = table->rows * table->columns;
     real *numbers = mem_alloc(count, sizeof *numbers);
     const char *found = NULL;
@@ -671,7 +743,8 @@ static const char *find_positions(ForeignTensor *table) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !found; k++) {
         double most = 0;
         positions_table(kinds[k].kind, 0, (int)table->rows, (int)table->columns, numbers);
-        for (size_t i = 0; i < count; i++) most = fmax(most, fabs((double)numbers[i] - (double)table->data[i]));
+        for (size_t i = 0; i < count; i++)
+            most = fmax(most, fabs((double)numbers[i] - (double)table->data[i]));
         if (most < 2e-3) found = kinds[k].name;
     }
     mem_free(numbers);
@@ -692,24 +765,28 @@ static Status put_ct2_sizes(Import *im) {
                   *decoder_inner = foreign_tensors_find(&im->tensors, "decoder/layer_0/ffn/linear_0/weight"),
                   *positions = foreign_tensors_find(&im->tensors, "encoder/position_encodings/encodings");
     double activation = ct2_number(im, "encoder", "activation", 0);
-    if (!inner || !decoder_inner) return status_fail(STATUS_DATA, "it is no Transformer of encoder and decoder");
+    if (!inner || !decoder_inner)
+        return status_fail(STATUS_DATA, "it is no Transformer of encoder and decoder");
     if (activation < 0 || activation > 4) return refuse("activation", SV("unknown"));
     if (!positions) return refuse("positional encoding", SV("not a stored table"));
-    put_sizes(im, &(Sizes){.width = (int)inner->columns,
-                           .heads = (int)ct2_number(im, "encoder", "num_heads", 8),
-                           .feed_forward = (int)inner->rows,
-                           .decoder_feed_forward = (int)decoder_inner->rows,
-                           .encoder_layers = count_layers(im, "encoder"),
-                           .decoder_layers = count_layers(im, "decoder"),
-                           .activation = activations[(int)activation],
-                           .positions = find_positions(positions),
-                           .max_positions = (int)positions->rows,
-                           .norm = ct2_number(im, "encoder", "pre_norm", 1) > 0 ? "pre" : "post",
-                           .epsilon = setting_number(im, "layer_norm_epsilon", 1e-5),
-                           .multiplier = ct2_multiplier(im),
-                           /* Marian's models, which begin with zeros, always have </s>; their converters leave it to others. */
-                           .source_eos = setting_number(im, "add_source_eos", 0) > 0 ||
-                                         foreign_tensors_number(&im->tensors, "decoder/start_from_zero_embedding", 0) > 0});
+    put_sizes(
+        im,
+        &(Sizes){
+            .width = (int)inner->columns,
+            .heads = (int)ct2_number(im, "encoder", "num_heads", 8),
+            .feed_forward = (int)inner->rows,
+            .decoder_feed_forward = (int)decoder_inner->rows,
+            .encoder_layers = count_layers(im, "encoder"),
+            .decoder_layers = count_layers(im, "decoder"),
+            .activation = activations[(int)activation],
+            .positions = find_positions(positions),
+            .max_positions = (int)positions->rows,
+            .norm = ct2_number(im, "encoder", "pre_norm", 1) > 0 ? "pre" : "post",
+            .epsilon = setting_number(im, "layer_norm_epsilon", 1e-5),
+            .multiplier = ct2_multiplier(im),
+            /* Marian's models, which begin with zeros, always have </s>; their converters leave it to others. */
+            .source_eos = setting_number(im, "add_source_eos", 0) > 0 ||
+                          foreign_tensors_number(&im->tensors, "decoder/start_from_zero_embedding", 0) > 0});
     if (setting_number(im, "add_source_bos", 0) > 0) return refuse("add_source_bos", SV("true"));
     return STATUS_OK;
 }
@@ -719,8 +796,13 @@ static Status read_ct2_tokens(Import *im, Side *side, const char *own) {
     for (int i = 0; i < 2; i++) {
         StrBuf name = {0};
         strbuf_format(&name, "%s_vocabulary.%s", own, i == 0 ? "json" : "txt");
-        const char *file = has_file(im, names[i], "") ? names[i] : has_file(im, strbuf_text(&name), "") ? strbuf_text(&name) : NULL;
-        Status status = file ? read_tokens(im, file, "", i == 0 ? foreign_vocabulary_json : foreign_vocabulary_lines, &side->tokens) : STATUS_OK;
+        const char *file = has_file(im, names[i], "")             ? names[i]
+                           : has_file(im, strbuf_text(&name), "") ? strbuf_text(&name)
+                                                                  : NULL;
+        Status status =
+            file ? read_tokens(im, file, "", i == 0 ? foreign_vocabulary_json : foreign_vocabulary_lines,
+                               &side->tokens)
+                 : STATUS_OK;
         strbuf_free(&name);
         if (file) return status;
     }
@@ -820,8 +902,9 @@ static Status recognise(Import *im, const char *const sentencepiece[2]) {
     if (has_file(im, "model", ".bin")) return import_marian(im, false);
     if (has_file(im, "", ".npz")) return import_marian(im, true);
     status_fail(STATUS_DATA, "it has no model that attn-mt knows");
-    return status_hint(STATUS_DATA, "known are folders, zips and tars of OPUS-MT, Argos Translate, CTranslate2 and Firefox: "
-                                    "docs/public-models.md");
+    return status_hint(
+        STATUS_DATA, "known are folders, zips and tars of OPUS-MT, Argos Translate, CTranslate2 and Firefox: "
+                     "docs/public-models.md");
 }
 
 static void side_free(Side *side) {
@@ -838,7 +921,8 @@ bool foreign_is_archive(const char *path) {
     char bytes[512] = {0};
     size_t count = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     if (file) fclose(file);
-    return zip_starts((StrView){bytes, count}) || memcmp(bytes + 257, "ustar", 5) == 0 || (bytes[0] == '\x1f' && bytes[1] == '\x8b');
+    return zip_starts((StrView){bytes, count}) || memcmp(bytes + 257, "ustar", 5) == 0 ||
+           (bytes[0] == '\x1f' && bytes[1] == '\x8b');
 }
 
 Status foreign_import(ForeignModel *result, const char *path, const char *const sentencepiece[2]) {

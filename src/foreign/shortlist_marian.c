@@ -21,7 +21,8 @@ static uint64_t number(StrView data, uint64_t index, size_t size) {
 static Status read_lists(StrView file, Lists *lists) {
     ByteReader reader = {file, 0, false};
     uint64_t hash = 0, magic = bytes_u64(&reader), checksum = bytes_u64(&reader);
-    for (uint64_t i = 2; i < file.length / 8; i++) hash ^= number(file, i, 8) + 0x9e3779b9 + (hash << 6) + (hash >> 2);
+    for (uint64_t i = 2; i < file.length / 8; i++)
+        hash ^= number(file, i, 8) + 0x9e3779b9 + (hash << 6) + (hash >> 2);
     if (reader.bad || magic != MAGIC) return status_fail(STATUS_DATA, "it is no shortlist of Marian");
     if (hash != checksum) return status_fail(STATUS_DATA, "it is damaged: its checksum differs");
     lists->first = bytes_u64(&reader);
@@ -44,12 +45,14 @@ static void add_id(int id, bool *started, StrBuf *text) {
 static Status add_list(const Lists *lists, int row, const int *ours, uint64_t target_rows, StrBuf *text) {
     bool started = false;
     if (row >= 0) {
-        uint64_t begin = number(lists->offsets, (uint64_t)row, 8), end = number(lists->offsets, (uint64_t)row + 1, 8);
+        uint64_t begin = number(lists->offsets, (uint64_t)row, 8),
+                 end = number(lists->offsets, (uint64_t)row + 1, 8);
         if ((uint64_t)row + 1 >= lists->lists || begin > end || end > lists->words || end - begin > LIST_MOST)
             return status_fail(STATUS_DATA, "its list %d is malformed", row);
         for (uint64_t i = begin; i < end; i++) {
             uint64_t id = number(lists->ids, i, 4);
-            if (id >= target_rows) return status_fail(STATUS_DATA, "its list %d has the id %llu", row, (unsigned long long)id);
+            if (id >= target_rows)
+                return status_fail(STATUS_DATA, "its list %d has the id %llu", row, (unsigned long long)id);
             add_id(ours[id], &started, text);
         }
     }
@@ -57,8 +60,8 @@ static Status add_list(const Lists *lists, int row, const int *ours, uint64_t ta
     return STATUS_OK;
 }
 
-Status foreign_shortlist_text(StrView file, const int *source_row, int source_size, const int *target_row, int target_size,
-                              StrBuf *text) {
+Status foreign_shortlist_text(StrView file, const int *source_row, int source_size, const int *target_row,
+                              int target_size, StrBuf *text) {
     Lists lists = {0};
     TRY(read_lists(file, &lists));
     int *ours = mem_alloc((size_t)target_size, sizeof *ours);
@@ -69,7 +72,8 @@ Status foreign_shortlist_text(StrView file, const int *source_row, int source_si
             ours[target_row[id]] = id;
             if ((uint64_t)target_row[id] >= rows) rows = (uint64_t)target_row[id] + 1;
         }
-    for (uint64_t id = 0; id < lists.first && id < rows && id < LIST_MOST; id++) add_id(ours[id], &started, text);
+    for (uint64_t id = 0; id < lists.first && id < rows && id < LIST_MOST; id++)
+        add_id(ours[id], &started, text);
     strbuf_add_char(text, ';');
     Status status = STATUS_OK;
     for (int id = 0; id < source_size && status == STATUS_OK; id++)

@@ -8,9 +8,10 @@
 #include "base/status.h"
 #include "base/strview.h"
 
-/* Appends the lists as the text of data/shortlist.h. source_row [source_size], target_row [target_size]: the foreign id of
+/* Appends the lists as the text of data/shortlist.h. source_row [source_size], target_row [target_size]:
+ * the foreign id of
  * each of our ids, or -1. */
-Status foreign_shortlist_text(StrView file, const int *source_row, int source_size, const int *target_row, int target_size,
-                              StrBuf *text);
+Status foreign_shortlist_text(StrView file, const int *source_row, int source_size, const int *target_row,
+                              int target_size, StrBuf *text);
 
 #endif

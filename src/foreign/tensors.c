@@ -52,16 +52,22 @@ static float from_bits(uint32_t bits) {
 }
 
 static float number_at(const char *data, size_t index, ForeignType type) {
-    ByteReader reader = bytes_from((StrView){data, (index + 1) * foreign_type_size(type)},
-                                   index * foreign_type_size(type));
+    ByteReader reader =
+        bytes_from((StrView){data, (index + 1) * foreign_type_size(type)}, index * foreign_type_size(type));
     uint32_t bits = (uint32_t)bytes_number(&reader, foreign_type_size(type));
     switch (type) {
-        case FOREIGN_F32: return from_bits(bits);
-        case FOREIGN_F16: return from_half((uint16_t)bits);
-        case FOREIGN_BF16: return from_bits(bits << 16);
-        case FOREIGN_I8: return (float)(int8_t)bits;
-        case FOREIGN_I16: return (float)(int16_t)bits;
-        default: return (float)(int32_t)bits;
+    case FOREIGN_F32:
+        return from_bits(bits);
+    case FOREIGN_F16:
+        return from_half((uint16_t)bits);
+    case FOREIGN_BF16:
+        return from_bits(bits << 16);
+    case FOREIGN_I8:
+        return (float)(int8_t)bits;
+    case FOREIGN_I16:
+        return (float)(int16_t)bits;
+    default:
+        return (float)(int32_t)bits;
     }
 }
 
@@ -76,26 +82,31 @@ static Status convert(float *to, size_t count, ForeignType type, const char *dat
     return STATUS_OK;
 }
 
-Status foreign_tensors_add(ForeignTensors *tensors, StrView name, int rank, const uint64_t *shape, ForeignType type,
-                           StrView bytes, ForeignTensor **added) {
+Status foreign_tensors_add(ForeignTensors *tensors, StrView name, int rank, const uint64_t *shape,
+                           ForeignType type, StrView bytes, ForeignTensor **added) {
     uint64_t columns = rank > 0 ? shape[rank - 1] : 1, rows = 1, most = bytes.length;
     for (int i = 0; i + 1 < rank; i++) {
-        if (shape[i] > most / (rows ? rows : 1)) rows = most + 1;
-        else rows *= shape[i];
+        if (shape[i] > most / (rows ? rows : 1))
+            rows = most + 1;
+        else
+            rows *= shape[i];
     }
     if (name.length == 0 || name.length > 200 || memchr(name.data, '\0', name.length))
         return status_fail(STATUS_DATA, "a tensor has a malformed name");
-    if (tensors->count >= FOREIGN_TENSORS) return status_fail(STATUS_DATA, "it has more than %d tensors", FOREIGN_TENSORS);
+    if (tensors->count >= FOREIGN_TENSORS)
+        return status_fail(STATUS_DATA, "it has more than %d tensors", FOREIGN_TENSORS);
     if (rows == 0 || columns == 0 || columns > most || rows > most / columns ||
         rows * columns != most / foreign_type_size(type) || most % foreign_type_size(type))
-        return status_fail(STATUS_DATA, "tensor '%.*s': its %zu bytes do not fit its shape", SV_ARG(name), bytes.length);
+        return status_fail(STATUS_DATA, "tensor '%.*s': its %zu bytes do not fit its shape", SV_ARG(name),
+                           bytes.length);
     if (!tensors->by_name) tensors->by_name = hashmap_new();
     if (hashmap_get(tensors->by_name, name, -1) >= 0)
         return status_fail(STATUS_DATA, "tensor '%.*s' is there twice", SV_ARG(name));
     hashmap_set(tensors->by_name, name, (int64_t)tensors->count);
     MEM_GROW(tensors->items, tensors->capacity, tensors->count + 1);
     ForeignTensor *tensor = &tensors->items[tensors->count++];
-    *tensor = (ForeignTensor){.name = mem_strndup(name.data, name.length), .rows = (size_t)rows, .columns = (size_t)columns};
+    *tensor = (ForeignTensor){
+        .name = mem_strndup(name.data, name.length), .rows = (size_t)rows, .columns = (size_t)columns};
     tensor->type = (int)type;
     tensor->data = mem_alloc(tensor->rows * tensor->columns, sizeof *tensor->data);
     if (added) *added = tensor;
@@ -105,22 +116,26 @@ Status foreign_tensors_add(ForeignTensors *tensors, StrView name, int rank, cons
 /* ---- safetensors ---- */
 
 static Status add_safetensor(ForeignTensors *tensors, const Json *entry, StrView data) {
-    static const struct { const char *name; ForeignType type; } types[] = {
-        {"F32", FOREIGN_F32}, {"F16", FOREIGN_F16}, {"BF16", FOREIGN_BF16}};
+    static const struct {
+        const char *name;
+        ForeignType type;
+    } types[] = {{"F32", FOREIGN_F32}, {"F16", FOREIGN_F16}, {"BF16", FOREIGN_BF16}};
     const Json *dtype = json_get(entry, "dtype"), *shape = json_get(entry, "shape"),
                *offsets = json_get(entry, "data_offsets");
     StrView name = sv(json_key(entry));
     uint64_t sizes[FOREIGN_RANK], range[2];
-    if (json_type(dtype) != JSON_STRING || json_type(shape) != JSON_ARRAY || json_type(offsets) != JSON_ARRAY ||
-        json_count(offsets) != 2 || json_count(shape) > FOREIGN_RANK)
+    if (json_type(dtype) != JSON_STRING || json_type(shape) != JSON_ARRAY ||
+        json_type(offsets) != JSON_ARRAY || json_count(offsets) != 2 || json_count(shape) > FOREIGN_RANK)
         return status_fail(STATUS_DATA, "tensor '%.*s': its description is malformed", SV_ARG(name));
     size_t rank = 0, at = 0;
     for (const Json *item = json_first(shape); item; item = json_after(item)) {
-        if (json_type(item) != JSON_NUMBER) return status_fail(STATUS_DATA, "tensor '%.*s': its shape is malformed", SV_ARG(name));
+        if (json_type(item) != JSON_NUMBER)
+            return status_fail(STATUS_DATA, "tensor '%.*s': its shape is malformed", SV_ARG(name));
         sizes[rank++] = (uint64_t)json_number(item);
     }
     for (const Json *item = json_first(offsets); item; item = json_after(item)) {
-        if (json_type(item) != JSON_NUMBER) return status_fail(STATUS_DATA, "tensor '%.*s': its place is malformed", SV_ARG(name));
+        if (json_type(item) != JSON_NUMBER)
+            return status_fail(STATUS_DATA, "tensor '%.*s': its place is malformed", SV_ARG(name));
         range[at++] = (uint64_t)json_number(item);
     }
     if (range[0] > range[1] || range[1] > data.length)
@@ -196,7 +211,9 @@ static Status add_npy(ForeignTensors *tensors, StrView name, StrView file) {
     if (!sv_starts(descr, SV("'<f4'")) && !sv_starts(descr, SV("'<f2'")))
         return status_fail(STATUS_DATA, "its numbers are of the type %.*s, not <f4 or <f2",
                            descr.length < 8 ? (int)descr.length : 8, descr.data);
-    return foreign_tensors_add(tensors, name, rank, shape, descr.data[3] == '4' && descr.data[2] == 'f' ? FOREIGN_F32 : FOREIGN_F16, data, NULL);
+    return foreign_tensors_add(tensors, name, rank, shape,
+                               descr.data[3] == '4' && descr.data[2] == 'f' ? FOREIGN_F32 : FOREIGN_F16, data,
+                               NULL);
 }
 
 Status foreign_read_npz(ForeignTensors *tensors, StrView file) {
@@ -231,11 +248,13 @@ enum {
 };
 
 /* Bytes of the transposed matrix, or of a table as it is, then the multiplier: W = q / multiplier. */
-static Status add_intgemm8(ForeignTensors *tensors, StrView name, int rank, const uint64_t *shape, StrView data) {
+static Status add_intgemm8(ForeignTensors *tensors, StrView name, int rank, const uint64_t *shape,
+                           StrView data) {
     ForeignTensor *tensor;
     uint64_t rows = rank == 2 ? shape[0] : 0, columns = rank == 2 ? shape[1] : 0;
     if (rows == 0 || columns == 0 || rows > data.length / columns || rows * columns + 4 > data.length)
-        return status_fail(STATUS_DATA, "tensor '%.*s': its %zu bytes do not fit its shape", SV_ARG(name), data.length);
+        return status_fail(STATUS_DATA, "tensor '%.*s': its %zu bytes do not fit its shape", SV_ARG(name),
+                           data.length);
     size_t count = (size_t)(rows * columns);
     TRY(foreign_tensors_add(tensors, name, 2, shape, FOREIGN_I8, (StrView){data.data, count}, &tensor));
     float multiplier = number_at(data.data + count, 0, FOREIGN_F32);
@@ -271,8 +290,8 @@ static Status add_marian_item(ForeignTensors *tensors, const MarianItem *item, S
     if (item->type == MARIAN_INTGEMM8 || item->type == MARIAN_INTGEMM8_FORK)
         return add_intgemm8(tensors, item->text, (int)item->rank, item->shape, data);
     if (item->type != MARIAN_FLOAT32 && item->type != MARIAN_FLOAT16)
-        return status_hint(status_fail(STATUS_DATA, "tensor '%.*s': its type 0x%llx is not read", SV_ARG(item->text),
-                                       (unsigned long long)item->type),
+        return status_hint(status_fail(STATUS_DATA, "tensor '%.*s': its type 0x%llx is not read",
+                                       SV_ARG(item->text), (unsigned long long)item->type),
                            "float32, float16 and intgemm8 are read, not what is packed for one processor");
     ForeignType type = item->type == MARIAN_FLOAT32 ? FOREIGN_F32 : FOREIGN_F16;
     if (count > data.length / foreign_type_size(type))
@@ -281,7 +300,8 @@ static Status add_marian_item(ForeignTensors *tensors, const MarianItem *item, S
     return foreign_tensors_add(tensors, item->text, (int)item->rank, item->shape, type, data, NULL);
 }
 
-static Status read_marian_items(ForeignTensors *tensors, ByteReader *reader, MarianItem *items, size_t count) {
+static Status read_marian_items(ForeignTensors *tensors, ByteReader *reader, MarianItem *items,
+                                size_t count) {
     for (size_t i = 0; i < count; i++) {
         items[i].name = bytes_u64(reader);
         items[i].type = bytes_u64(reader);
@@ -299,10 +319,12 @@ static Status read_marian_items(ForeignTensors *tensors, ByteReader *reader, Mar
             if (items[i].shape[k] == 0 || items[i].shape[k] > INT32_MAX / 64) reader->bad = true;
         }
     bytes_take(reader, bytes_u64(reader));
-    if (reader->bad) return status_fail(STATUS_DATA, "Marian's file is damaged: its list of tensors cannot be read");
+    if (reader->bad)
+        return status_fail(STATUS_DATA, "Marian's file is damaged: its list of tensors cannot be read");
     for (size_t i = 0; i < count; i++) {
         StrView data = bytes_take(reader, items[i].bytes);
-        if (reader->bad) return status_fail(STATUS_DATA, "Marian's file is truncated in '%.*s'", SV_ARG(items[i].text));
+        if (reader->bad)
+            return status_fail(STATUS_DATA, "Marian's file is truncated in '%.*s'", SV_ARG(items[i].text));
         TRY(add_marian_item(tensors, &items[i], data));
     }
     return STATUS_OK;
@@ -330,7 +352,8 @@ static StrView ct2_text(ByteReader *reader) {
 }
 
 static Status add_ct2_variable(ForeignTensors *tensors, ByteReader *reader, unsigned version) {
-    static const ForeignType types[] = {FOREIGN_F32, FOREIGN_I8, FOREIGN_I16, FOREIGN_I32, FOREIGN_F16, FOREIGN_BF16};
+    static const ForeignType types[] = {FOREIGN_F32, FOREIGN_I8,  FOREIGN_I16,
+                                        FOREIGN_I32, FOREIGN_F16, FOREIGN_BF16};
     StrView name = ct2_text(reader);
     unsigned rank = bytes_u8(reader), code;
     uint64_t shape[FOREIGN_RANK], bytes;
@@ -358,7 +381,8 @@ static Status apply_scales(ForeignTensors *tensors) {
         ForeignTensor *scale = &tensors->items[i];
         StrView name = sv(scale->name);
         if (!sv_ends(name, SV("_scale"))) continue;
-        int64_t index = hashmap_get(tensors->by_name, (StrView){name.data, name.length - strlen("_scale")}, -1);
+        int64_t index =
+            hashmap_get(tensors->by_name, (StrView){name.data, name.length - strlen("_scale")}, -1);
         size_t scales = scale->rows * scale->columns;
         if (index < 0) continue;
         ForeignTensor *weight = &tensors->items[index];
@@ -393,7 +417,8 @@ static Status read_ct2(ForeignTensors *tensors, ByteReader *reader) {
     for (uint32_t i = 0; i < count && !reader->bad; i++) {
         StrView alias = ct2_text(reader), name = ct2_text(reader);
         int64_t index = hashmap_get(tensors->by_name, name, -1);
-        if (index < 0 || alias.length == 0) return status_fail(STATUS_DATA, "alias '%.*s' leads to nothing", SV_ARG(alias));
+        if (index < 0 || alias.length == 0)
+            return status_fail(STATUS_DATA, "alias '%.*s' leads to nothing", SV_ARG(alias));
         hashmap_set(tensors->by_name, alias, index);
     }
     return reader->bad ? status_fail(STATUS_DATA, "model.bin is truncated") : STATUS_OK;

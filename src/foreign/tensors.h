@@ -1,7 +1,9 @@
-/* tensors.h - the matrices of a model that another program wrote, as floats, and the readers of their containers.
+/* tensors.h - the matrices of a model that another program wrote, as floats, and the readers of their
+ * containers.
  *
  *   safetensors    F32, F16, BF16; other types are left out
- *   torch          pytorch_model.bin, the zip form and the form before torch 1.6. The pickle is read by torch_pickle.h,
+ *   torch          pytorch_model.bin, the zip form and the form before torch 1.6. The pickle is read by
+ *   torch_pickle.h,
  *                  which calls nothing
  *   npz            NumPy's arrays (f4, f2), and Marian's settings, a text
  *   marian         Marian's binary file of version 1: float32, float16, intgemm8
@@ -43,12 +45,21 @@ ForeignTensor *foreign_tensors_find(const ForeignTensors *tensors, const char *n
 /* A single number; `missing` if there is none of this name. */
 double foreign_tensors_number(const ForeignTensors *tensors, const char *name, double missing);
 
-typedef enum { FOREIGN_F32, FOREIGN_F16, FOREIGN_BF16, FOREIGN_I8, FOREIGN_I16, FOREIGN_I32, FOREIGN_TYPES } ForeignType;
+typedef enum {
+    FOREIGN_F32,
+    FOREIGN_F16,
+    FOREIGN_BF16,
+    FOREIGN_I8,
+    FOREIGN_I16,
+    FOREIGN_I32,
+    FOREIGN_TYPES
+} ForeignType;
 size_t foreign_type_size(ForeignType type);
-/* Adds a tensor of `bytes` of this type, row after row. STATUS_DATA if its name is there already, if the length does not
+/* Adds a tensor of `bytes` of this type, row after row. STATUS_DATA if its name is there already, if the
+ * length does not
  * fit the shape, or if a number is not finite. The result is valid until the next one. */
-Status foreign_tensors_add(ForeignTensors *tensors, StrView name, int rank, const uint64_t *shape, ForeignType type,
-                           StrView bytes, ForeignTensor **added);
+Status foreign_tensors_add(ForeignTensors *tensors, StrView name, int rank, const uint64_t *shape,
+                           ForeignType type, StrView bytes, ForeignTensor **added);
 
 /* All begin with a zeroed ForeignTensors, and empty it if they fail. */
 Status foreign_read_safetensors(ForeignTensors *tensors, StrView file);

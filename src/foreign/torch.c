@@ -1,6 +1,8 @@
-/* torch.c - pytorch_model.bin: a pickle, which is read without calling anything, and the numbers of its storages.
+/* torch.c - pytorch_model.bin: a pickle, which is read without calling anything, and the numbers of its
+ * storages.
  *
- * A pickle is a program for a machine with a stack. This machine knows the opcodes of protocol 2 that torch writes; names
+ * A pickle is a program for a machine with a stack. This machine knows the opcodes of protocol 2 that
+ * torch writes; names
  * and calls other than those of tensors are refused. Values are nodes of one array, so nothing recurses.
  */
 #include <string.h>
@@ -15,9 +17,10 @@ typedef enum { V_NONE, V_NUMBER, V_TEXT, V_NAME, V_TUPLE, V_LIST, V_DICT, V_STOR
 
 typedef struct {
     Kind kind;
-    int64_t number;          /* V_NUMBER */
-    StrView text;            /* V_TEXT; V_NAME: "module\nname" */
-    uint32_t *items;         /* of a tuple; storage, offset, shape and strides of a tensor; type and key of a storage */
+    int64_t number; /* V_NUMBER */
+    StrView text;   /* V_TEXT; V_NAME: "module\nname" */
+    uint32_t
+        *items; /* of a tuple; storage, offset, shape and strides of a tensor; type and key of a storage */
     uint32_t count;
     size_t capacity;
 } Node;
@@ -103,13 +106,18 @@ static StrView line(ByteReader *reader) {
     const char *start = reader->bytes.data + reader->at;
     const char *end = reader->bad ? NULL : memchr(start, '\n', reader->bytes.length - reader->at);
     if (!end) reader->bad = true;
-    return end ? (StrView){bytes_take(reader, (uint64_t)(end - start) + 1).data, (size_t)(end - start)} : (StrView){0};
+    return end ? (StrView){bytes_take(reader, (uint64_t)(end - start) + 1).data, (size_t)(end - start)}
+               : (StrView){0};
 }
 
 static Status push_name(Machine *m) {
-    static const char *const known[] = {
-        "torch._utils\n_rebuild_tensor_v2", "torch._utils\n_rebuild_parameter", "collections\nOrderedDict",
-        "torch\nFloatStorage", "torch\nHalfStorage", "torch\nBFloat16Storage", "torch\nLongStorage"};
+    static const char *const known[] = {"torch._utils\n_rebuild_tensor_v2",
+                                        "torch._utils\n_rebuild_parameter",
+                                        "collections\nOrderedDict",
+                                        "torch\nFloatStorage",
+                                        "torch\nHalfStorage",
+                                        "torch\nBFloat16Storage",
+                                        "torch\nLongStorage"};
     StrView module = line(&m->reader), name = line(&m->reader);
     if (m->reader.bad || module.length > 200 || name.length > 200) return damaged(m);
     StrView both = {module.data, module.length + 1 + name.length};
@@ -118,9 +126,10 @@ static Status push_name(Machine *m) {
             push(m, V_NAME)->text = sv(known[i]);
             return STATUS_OK;
         }
-    status_fail(STATUS_DATA, "the pickle asks for '%.*s.%.*s', which is nothing that tensors need", SV_ARG(module),
-                SV_ARG(name));
-    return status_hint(STATUS_DATA, "such a file can run programs when others read it; take one with weights alone");
+    status_fail(STATUS_DATA, "the pickle asks for '%.*s.%.*s', which is nothing that tensors need",
+                SV_ARG(module), SV_ARG(name));
+    return status_hint(STATUS_DATA,
+                       "such a file can run programs when others read it; take one with weights alone");
 }
 
 static bool is_name(const Node *node, const char *name) {
@@ -152,8 +161,8 @@ static Status push_storage(Machine *m) {
     if (m->depth == 0) return damaged(m);
     uint32_t index = m->stack[--m->depth];
     const Node *id = &m->nodes[index];
-    if (id->kind != V_TUPLE || id->count < 5 || item(m, id, 1)->kind != V_NAME || item(m, id, 2)->kind != V_TEXT ||
-        item(m, id, 4)->kind != V_NUMBER)
+    if (id->kind != V_TUPLE || id->count < 5 || item(m, id, 1)->kind != V_NAME ||
+        item(m, id, 2)->kind != V_TEXT || item(m, id, 4)->kind != V_NUMBER)
         return damaged(m);
     if (id->count > 5 && item(m, id, 5)->kind != V_NONE)
         return status_fail(STATUS_DATA, "a storage is a view of another one, which is not read");
@@ -180,46 +189,87 @@ static Status step(Machine *m, unsigned opcode) {
     ByteReader *reader = &m->reader;
     size_t count = 0;
     switch (opcode) {
-        case 0x80: return bytes_u8(reader) == 2 ? STATUS_OK : status_fail(STATUS_DATA, "the pickle's protocol is not 2");
-        case '}': push(m, V_DICT); return STATUS_OK;
-        case ']': push(m, V_LIST); return STATUS_OK;
-        case ')': push(m, V_TUPLE); return STATUS_OK;
-        case '(':
-            MEM_GROW(m->marks, m->marks_capacity, m->marked + 1);
-            m->marks[m->marked++] = m->depth;
-            return STATUS_OK;
-        case 'X': push(m, V_TEXT)->text = bytes_take(reader, bytes_u32(reader)); return STATUS_OK;
-        case 'J': push(m, V_NUMBER)->number = (int32_t)bytes_u32(reader); return STATUS_OK;
-        case 'K': push(m, V_NUMBER)->number = bytes_u8(reader); return STATUS_OK;
-        case 'M': push(m, V_NUMBER)->number = bytes_u16(reader); return STATUS_OK;
-        case 0x8a: { /* long numbers are counts here, or torch's magic number, of which the lowest bytes are enough */
-            StrView digits = bytes_take(reader, bytes_u8(reader));
-            ByteReader low = {digits, 0, false};
-            push(m, V_NUMBER)->number = (int64_t)bytes_number(&low, digits.length < 8 ? digits.length : 8);
-            return STATUS_OK;
-        }
-        case 0x88: push(m, V_NUMBER)->number = 1; return STATUS_OK;
-        case 0x89: push(m, V_NUMBER); return STATUS_OK;
-        case 'N': push(m, V_NONE); return STATUS_OK;
-        case 'c': return push_name(m);
-        case 'q': return memo_set(m, bytes_u8(reader));
-        case 'r': return memo_set(m, bytes_u32(reader));
-        case 'h': return memo_get(m, bytes_u8(reader));
-        case 'j': return memo_get(m, bytes_u32(reader));
-        case 't': TRY(since_mark(m, &count)); return make_tuple(m, count);
-        case 0x85: return make_tuple(m, 1);
-        case 0x86: return make_tuple(m, 2);
-        case 0x87: return make_tuple(m, 3);
-        case 'Q': return push_storage(m);
-        case 'R': return reduce(m);
-        case 's': return add_to(m, 2, V_DICT);
-        case 'u': TRY(since_mark(m, &count)); return add_to(m, count, V_DICT);
-        case 'a': return add_to(m, 1, V_LIST);
-        case 'e': TRY(since_mark(m, &count)); return add_to(m, count, V_LIST);
-        case 'b': return m->depth-- > 1 ? STATUS_OK : damaged(m);
-        default:
-            return status_fail(STATUS_DATA, "the pickle has the opcode 0x%02x at byte %zu, which tensors do not need", opcode,
-                               m->reader.at - 1);
+    case 0x80:
+        return bytes_u8(reader) == 2 ? STATUS_OK : status_fail(STATUS_DATA, "the pickle's protocol is not 2");
+    case '}':
+        push(m, V_DICT);
+        return STATUS_OK;
+    case ']':
+        push(m, V_LIST);
+        return STATUS_OK;
+    case ')':
+        push(m, V_TUPLE);
+        return STATUS_OK;
+    case '(':
+        MEM_GROW(m->marks, m->marks_capacity, m->marked + 1);
+        m->marks[m->marked++] = m->depth;
+        return STATUS_OK;
+    case 'X':
+        push(m, V_TEXT)->text = bytes_take(reader, bytes_u32(reader));
+        return STATUS_OK;
+    case 'J':
+        push(m, V_NUMBER)->number = (int32_t)bytes_u32(reader);
+        return STATUS_OK;
+    case 'K':
+        push(m, V_NUMBER)->number = bytes_u8(reader);
+        return STATUS_OK;
+    case 'M':
+        push(m, V_NUMBER)->number = bytes_u16(reader);
+        return STATUS_OK;
+    case 0x8a: { /* long numbers are counts here, or torch's magic number, of which the lowest bytes are enough */
+        StrView digits = bytes_take(reader, bytes_u8(reader));
+        ByteReader low = {digits, 0, false};
+        push(m, V_NUMBER)->number = (int64_t)bytes_number(&low, digits.length < 8 ? digits.length : 8);
+        return STATUS_OK;
+    }
+    case 0x88:
+        push(m, V_NUMBER)->number = 1;
+        return STATUS_OK;
+    case 0x89:
+        push(m, V_NUMBER);
+        return STATUS_OK;
+    case 'N':
+        push(m, V_NONE);
+        return STATUS_OK;
+    case 'c':
+        return push_name(m);
+    case 'q':
+        return memo_set(m, bytes_u8(reader));
+    case 'r':
+        return memo_set(m, bytes_u32(reader));
+    case 'h':
+        return memo_get(m, bytes_u8(reader));
+    case 'j':
+        return memo_get(m, bytes_u32(reader));
+    case 't':
+        TRY(since_mark(m, &count));
+        return make_tuple(m, count);
+    case 0x85:
+        return make_tuple(m, 1);
+    case 0x86:
+        return make_tuple(m, 2);
+    case 0x87:
+        return make_tuple(m, 3);
+    case 'Q':
+        return push_storage(m);
+    case 'R':
+        return reduce(m);
+    case 's':
+        return add_to(m, 2, V_DICT);
+    case 'u':
+        TRY(since_mark(m, &count));
+        return add_to(m, count, V_DICT);
+    case 'a':
+        return add_to(m, 1, V_LIST);
+    case 'e':
+        TRY(since_mark(m, &count));
+        return add_to(m, count, V_LIST);
+    case 'b':
+        return m->depth-- > 1 ? STATUS_OK : damaged(m);
+    default:
+        return status_fail(STATUS_DATA,
+                           "the pickle has the opcode 0x%02x at byte %zu, which tensors do not need", opcode,
+                           m->reader.at - 1);
     }
 }
 
@@ -252,25 +302,29 @@ static size_t storage_size(const Node *name) {
     return storage_type(name, &type) ? foreign_type_size(type) : 8;
 }
 
-static Status add_tensor(ForeignTensors *tensors, const Machine *m, const Node *name, const Node *value, StrView data) {
+static Status add_tensor(ForeignTensors *tensors, const Machine *m, const Node *name, const Node *value,
+                         StrView data) {
     const Node *offset = item(m, value, 1), *sizes = item(m, value, 2), *strides = item(m, value, 3);
     uint64_t shape[FOREIGN_RANK], step = 1;
     ForeignType type;
-    if (offset->kind != V_NUMBER || sizes->kind != V_TUPLE || strides->kind != V_TUPLE || sizes->count > FOREIGN_RANK ||
-        sizes->count != strides->count)
+    if (offset->kind != V_NUMBER || sizes->kind != V_TUPLE || strides->kind != V_TUPLE ||
+        sizes->count > FOREIGN_RANK || sizes->count != strides->count)
         return damaged(m);
     if (!storage_type(item(m, item(m, value, 0), 0), &type)) return STATUS_OK; /* whole numbers: no weights */
     for (uint32_t i = sizes->count; i-- > 0;) {
         const Node *size = item(m, sizes, i), *stride = item(m, strides, i);
-        if (size->kind != V_NUMBER || stride->kind != V_NUMBER || size->number <= 0 || size->number > INT32_MAX) return damaged(m);
+        if (size->kind != V_NUMBER || stride->kind != V_NUMBER || size->number <= 0 ||
+            size->number > INT32_MAX)
+            return damaged(m);
         if (size->number != 1 && (uint64_t)stride->number != step)
             return status_fail(STATUS_DATA, "tensor '%.*s' is not stored row by row", SV_ARG(name->text));
         shape[i] = (uint64_t)size->number;
         if (step > data.length) return damaged(m);
         step *= shape[i];
     }
-    ByteReader reader = bytes_from(data, (uint64_t)offset->number > data.length ? UINT64_MAX
-                                                                  : (uint64_t)offset->number * foreign_type_size(type));
+    ByteReader reader = bytes_from(data, (uint64_t)offset->number > data.length
+                                             ? UINT64_MAX
+                                             : (uint64_t)offset->number * foreign_type_size(type));
     StrView numbers = step > data.length ? (StrView){0} : bytes_take(&reader, step * foreign_type_size(type));
     if (reader.bad || numbers.length == 0)
         return status_fail(STATUS_DATA, "tensor '%.*s' ends behind its storage", SV_ARG(name->text));
@@ -280,8 +334,8 @@ static Status add_tensor(ForeignTensors *tensors, const Machine *m, const Node *
 /* For each tensor of the dictionary on the stack. `find` gives the bytes of a storage. */
 typedef struct {
     const Zip *zip;
-    StrView folder;           /* of the zip's entries */
-    const HashMap *starts;    /* storage key -> first byte in `file`, of the old form */
+    StrView folder;        /* of the zip's entries */
+    const HashMap *starts; /* storage key -> first byte in `file`, of the old form */
     StrView file;
     StrBuf content;
 } Storages;
@@ -312,12 +366,17 @@ static Status add_tensors(ForeignTensors *tensors, Machine *m, Storages *storage
         const Node *name = item(m, dict, i), *value = item(m, dict, i + 1);
         StrView data;
         if (name->kind != V_TEXT || value->kind != V_TENSOR) {
-            status_fail(STATUS_DATA, "'%.*s' in the pickle is no tensor", name->kind == V_TEXT && name->text.length < 100 ? (int)name->text.length : 0, name->text.data ? name->text.data : "");
-            return status_hint(STATUS_DATA, "checkpoints of a training are not read: save the weights alone (save_pretrained)");
+            status_fail(STATUS_DATA, "'%.*s' in the pickle is no tensor",
+                        name->kind == V_TEXT && name->text.length < 100 ? (int)name->text.length : 0,
+                        name->text.data ? name->text.data : "");
+            return status_hint(
+                STATUS_DATA,
+                "checkpoints of a training are not read: save the weights alone (save_pretrained)");
         }
         const Node *storage = item(m, value, 0), *key = item(m, storage, 1), *size = item(m, storage, 2);
         if (key->text.length > 200 || size->number < 0 || size->number > INT64_MAX / 8) return damaged(m);
-        TRY(find_storage(storages, key->text, (size_t)size->number * storage_size(item(m, storage, 0)), &data));
+        TRY(find_storage(storages, key->text, (size_t)size->number * storage_size(item(m, storage, 0)),
+                         &data));
         TRY(add_tensor(tensors, m, name, value, data));
     }
     return STATUS_OK;
@@ -349,7 +408,8 @@ static Status read_zip_form(ForeignTensors *tensors, Machine *m, StrView file) {
 static void list_sizes(const Machine *m, HashMap *sizes) {
     for (size_t i = 0; i < m->count; i++)
         if (m->nodes[i].kind == V_STORAGE)
-            hashmap_set(sizes, item(m, &m->nodes[i], 1)->text, (int64_t)storage_size(item(m, &m->nodes[i], 0)));
+            hashmap_set(sizes, item(m, &m->nodes[i], 1)->text,
+                        (int64_t)storage_size(item(m, &m->nodes[i], 0)));
 }
 
 /* Behind the list of keys: for each of them i64 number of elements, and the elements. */
@@ -362,7 +422,8 @@ static Status list_starts(Machine *m, const HashMap *sizes, HashMap *starts) {
         if (size == 0 || elements > m->reader.bytes.length / 8 * 8 / size) return damaged(m);
         hashmap_set(starts, key, (int64_t)m->reader.at);
         bytes_take(&m->reader, elements * size);
-        if (m->reader.bad) return status_fail(STATUS_DATA, "the file is truncated in storage '%.*s'", SV_ARG(key));
+        if (m->reader.bad)
+            return status_fail(STATUS_DATA, "the file is truncated in storage '%.*s'", SV_ARG(key));
     }
     return STATUS_OK;
 }
@@ -396,7 +457,8 @@ Status foreign_read_torch(ForeignTensors *tensors, StrView file) {
     else if (sv_starts(file, (StrView){magic, sizeof magic - 1}))
         status = read_old_form(tensors, &machine, file);
     else
-        status = status_fail(STATUS_DATA, "torch did not write it: it is neither a zip file nor begins with torch's number");
+        status = status_fail(
+            STATUS_DATA, "torch did not write it: it is neither a zip file nor begins with torch's number");
     machine_free(&machine);
     if (status != STATUS_OK) foreign_tensors_free(tensors);
     return status;

@@ -16,7 +16,8 @@ typedef struct {
 
 static Status by_id_add(ById *by_id, StrView token, double id) {
     if (!(id >= 0 && id < FOREIGN_VOCAB_SIZE) || id != (double)(int64_t)id)
-        return status_fail(STATUS_DATA, "vocabulary: '%.*s' has no usable id", token.length < 100 ? (int)token.length : 100, token.data);
+        return status_fail(STATUS_DATA, "vocabulary: '%.*s' has no usable id",
+                           token.length < 100 ? (int)token.length : 100, token.data);
     size_t old = by_id->capacity, index = (size_t)id;
     MEM_GROW(by_id->tokens, by_id->capacity, index + 1);
     for (size_t i = old; i < by_id->capacity; i++) by_id->tokens[i] = NULL;
@@ -29,10 +30,13 @@ static Status by_id_add(ById *by_id, StrView token, double id) {
 
 static Status by_id_finish(ById *by_id, Status status, StrList *tokens) {
     size_t end = (size_t)(by_id->greatest + 1);
-    if (status == STATUS_OK && by_id->count == 0) status = status_fail(STATUS_DATA, "vocabulary: it is empty");
+    if (status == STATUS_OK && by_id->count == 0)
+        status = status_fail(STATUS_DATA, "vocabulary: it is empty");
     for (size_t i = 0; i < end && status == STATUS_OK; i++) {
-        if (!by_id->tokens[i]) status = status_fail(STATUS_DATA, "vocabulary: no token has the id %zu", i);
-        else strlist_add(tokens, sv(by_id->tokens[i]));
+        if (!by_id->tokens[i])
+            status = status_fail(STATUS_DATA, "vocabulary: no token has the id %zu", i);
+        else
+            strlist_add(tokens, sv(by_id->tokens[i]));
     }
     for (size_t i = 0; i < by_id->capacity; i++) mem_free(by_id->tokens[i]);
     mem_free(by_id->tokens);
@@ -45,12 +49,15 @@ Status foreign_vocabulary_json(StrList *tokens, StrView text) {
     double next = 0;
     TRY(json_parse(&root, text, false));
     bool is_list = json_type(root) == JSON_ARRAY;
-    Status status = is_list || json_type(root) == JSON_OBJECT ? STATUS_OK : status_fail(STATUS_DATA, "vocabulary: it is no list");
+    Status status = is_list || json_type(root) == JSON_OBJECT
+                        ? STATUS_OK
+                        : status_fail(STATUS_DATA, "vocabulary: it is no list");
     for (const Json *item = json_first(root); item && status == STATUS_OK; item = json_after(item)) {
         if (json_type(item) != (is_list ? JSON_STRING : JSON_NUMBER))
             status = status_fail(STATUS_DATA, "vocabulary: an entry is malformed");
         else
-            status = by_id_add(&by_id, sv(is_list ? json_string(item) : json_key(item)), is_list ? next++ : json_number(item));
+            status = by_id_add(&by_id, sv(is_list ? json_string(item) : json_key(item)),
+                               is_list ? next++ : json_number(item));
     }
     json_free(root);
     return by_id_finish(&by_id, status, tokens);
@@ -72,7 +79,10 @@ static int hex_digits(StrView text, size_t at, size_t count) {
     int number = 0;
     for (size_t i = 0; i < count; i++) {
         char c = at + i < text.length ? text.data[at + i] : 'x';
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0 || number > 0x10FFFF) return -1;
         number = number * 16 + digit;
     }
@@ -81,9 +91,12 @@ static int hex_digits(StrView text, size_t at, size_t count) {
 
 /* The text in double quotes. */
 static Status yaml_escaped(StrView text, StrBuf *out) {
-    static const struct { char letter; int character; } escapes[] = {
-        {'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'0', 0xFFFD}, {'a', 7}, {'b', 8},
-        {'v', 11}, {'f', 12}, {'e', 27}, {' ', ' '}, {'N', 0x85}, {'_', 0xA0}, {'L', 0x2028}, {'P', 0x2029}};
+    static const struct {
+        char letter;
+        int character;
+    } escapes[] = {{'"', '"'},    {'\\', '\\'}, {'/', '/'},  {'n', '\n'},   {'t', '\t'},  {'r', '\r'},
+                   {'0', 0xFFFD}, {'a', 7},     {'b', 8},    {'v', 11},     {'f', 12},    {'e', 27},
+                   {' ', ' '},    {'N', 0x85},  {'_', 0xA0}, {'L', 0x2028}, {'P', 0x2029}};
     for (size_t i = 0; i < text.length; i++) {
         if (text.data[i] != '\\') {
             strbuf_add_char(out, text.data[i]);
@@ -94,7 +107,9 @@ static Status yaml_escaped(StrView text, StrBuf *out) {
         int character = digits ? hex_digits(text, i + 1, digits) : -1;
         for (size_t k = 0; k < sizeof escapes / sizeof *escapes; k++)
             if (escapes[k].letter == c) character = escapes[k].character;
-        if (character < 0) return status_fail(STATUS_DATA, "an escape of YAML is malformed: '%.*s'", text.length < 100 ? (int)text.length : 100, text.data);
+        if (character < 0)
+            return status_fail(STATUS_DATA, "an escape of YAML is malformed: '%.*s'",
+                               text.length < 100 ? (int)text.length : 100, text.data);
         i += digits;
         utf8_add(out, character ? character : UTF8_REPLACEMENT);
     }
@@ -136,7 +151,8 @@ Status foreign_vocabulary_yaml(StrList *tokens, StrView text) {
         size_t colon = last_colon(line);
         char *end;
         StrBuf value = {0};
-        if (colon < line.length) strbuf_add(&value, sv_trim((StrView){line.data + colon + 1, line.length - colon - 1}));
+        if (colon < line.length)
+            strbuf_add(&value, sv_trim((StrView){line.data + colon + 1, line.length - colon - 1}));
         double id = strtod(strbuf_text(&value), &end);
         if (value.length == 0 || *end != '\0')
             status = status_fail(STATUS_DATA, "vocabulary: line %ld has no id", number);
@@ -163,7 +179,8 @@ StrView foreign_yaml_value(StrView text, const char *key) {
         size_t length = strlen(key);
         if (!sv_starts(line, sv(key)) || line.length <= length || line.data[length] != ':') continue;
         StrView value = sv_trim((StrView){line.data + length + 1, line.length - length - 1});
-        if (value.length >= 2 && (value.data[0] == '"' || value.data[0] == '\'') && value.data[value.length - 1] == value.data[0])
+        if (value.length >= 2 && (value.data[0] == '"' || value.data[0] == '\'') &&
+            value.data[value.length - 1] == value.data[0])
             value = (StrView){value.data + 1, value.length - 2};
         return value;
     }

@@ -7,11 +7,11 @@
 #include "io/deflate.h"
 
 enum {
-    END_BYTES = 22,         /* the end record without its comment */
+    END_BYTES = 22, /* the end record without its comment */
     COMMENT_BYTES = 65535,
-    LOCATOR_BYTES = 20,     /* zip64 */
-    LARGE = 16 << 20,       /* only greater entries have a limit of their ratio */
-    RATIO = 200,            /* numbers and text compress less */
+    LOCATOR_BYTES = 20, /* zip64 */
+    LARGE = 16 << 20,   /* only greater entries have a limit of their ratio */
+    RATIO = 200,        /* numbers and text compress less */
     ENCRYPTED = 1,
     STORED = 0,
     DEFLATED = 8,
@@ -22,9 +22,7 @@ enum {
 static const uint32_t LOCAL_MAGIC = 0x04034b50, ENTRY_MAGIC = 0x02014b50, END_MAGIC = 0x06054b50,
                       LOCATOR_MAGIC = 0x07064b50, END64_MAGIC = 0x06064b50;
 
-bool zip_starts(StrView bytes) {
-    return sv_starts(bytes, SV("PK\3\4")) || sv_starts(bytes, SV("PK\5\6"));
-}
+bool zip_starts(StrView bytes) { return sv_starts(bytes, SV("PK\3\4")) || sv_starts(bytes, SV("PK\5\6")); }
 
 Status zip_check_name(StrView name) {
     StrView rest = name, part;
@@ -168,8 +166,7 @@ Status zip_read(const Zip *zip, size_t index, StrBuf *content) {
     bytes_take(&reader, (uint64_t)name + extra);
     StrView packed = bytes_take(&reader, entry->packed);
     size_t before = content->length;
-    if (reader.bad)
-        return status_fail(STATUS_DATA, "zip entry '%.*s' is truncated", SV_ARG(entry->name));
+    if (reader.bad) return status_fail(STATUS_DATA, "zip entry '%.*s' is truncated", SV_ARG(entry->name));
     if (!entry->deflated)
         strbuf_add(content, packed);
     else if (!inflate_raw(packed, (size_t)entry->size, content))
@@ -178,7 +175,7 @@ Status zip_read(const Zip *zip, size_t index, StrBuf *content) {
     made.data += before;
     made.length -= before;
     if (made.length == entry->size && crc32_of(made) == entry->crc) return STATUS_OK;
-    return status_hint(status_fail(STATUS_DATA, "zip entry '%.*s' is damaged: its checksum differs",
-                                   SV_ARG(entry->name)),
-                       "download the file again");
+    return status_hint(
+        status_fail(STATUS_DATA, "zip entry '%.*s' is damaged: its checksum differs", SV_ARG(entry->name)),
+        "download the file again");
 }

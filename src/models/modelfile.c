@@ -148,7 +148,8 @@ static Status check_tokenizer(const Tokenizer *tokenizer, const char *path) {
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path) {
     TRY(check_tokenizer(seq2seq_source(model), path));
     if (seq2seq_target(model) != seq2seq_source(model)) TRY(check_tokenizer(seq2seq_target(model), path));
-    return save(model, seq2seq_params(model)->data, WEIGHT_FLOAT32, NULL, provenance, path, safetensors_check);
+    return save(model, seq2seq_params(model)->data, WEIGHT_FLOAT32, NULL, provenance, path,
+                safetensors_check);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */

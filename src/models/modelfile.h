@@ -20,7 +20,8 @@ Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, co
                                 const char *path);
 /* int8 of weights that were bytes before, with one scale a matrix: scales [parameters], 0 for those that get a scale for each
  * output. So the bytes are the same again. */
-Status modelfile_save_bytes(const Seq2Seq *model, const real *scales, const char *provenance, const char *path);
+Status modelfile_save_bytes(const Seq2Seq *model, const real *scales, const char *provenance,
+                            const char *path);
 /* Would modelfile_save write this model, and modelfile_load accept the file? Nothing is written. */
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path);
 

@@ -13,7 +13,8 @@ static void read_tensors(Status (*read)(ForeignTensors *, StrView), StrView file
     if (read(&tensors, file) == STATUS_OK)
         for (size_t i = 0; i < tensors.count; i++) {
             const ForeignTensor *tensor = &tensors.items[i];
-            for (size_t k = 0; k < tensor->rows * tensor->columns; k++) require(tensor->data[k] - tensor->data[k] == 0);
+            for (size_t k = 0; k < tensor->rows * tensor->columns; k++)
+                require(tensor->data[k] - tensor->data[k] == 0);
         }
     else
         require(status_message()[0] && tensors.count == 0);
@@ -24,7 +25,8 @@ static void read_archive(StrView file) {
     ForeignArchive *archive;
     StrBuf content = {0};
     if (foreign_archive_open_bytes(&archive, file) != STATUS_OK) return;
-    for (size_t i = 0; i < foreign_archive_count(archive); i++) (void)foreign_archive_read(archive, i, &content);
+    for (size_t i = 0; i < foreign_archive_count(archive); i++)
+        (void)foreign_archive_read(archive, i, &content);
     foreign_archive_close(archive);
     strbuf_free(&content);
 }
@@ -47,16 +49,35 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
     StrView file = {(const char *)data + 1, size - 1};
     switch (data[0] % 10) {
-        case 0: read_archive(file); break;
-        case 1: read_tensors(foreign_read_safetensors, file); break;
-        case 2: read_tensors(foreign_read_torch, file); break;
-        case 3: read_tensors(foreign_read_npz, file); break;
-        case 4: read_tensors(foreign_read_marian, file); break;
-        case 5: read_tensors(foreign_read_ctranslate2, file); break;
-        case 6: read_tokens(foreign_vocabulary_yaml, file); break;
-        case 7: read_tokens(foreign_vocabulary_json, file); break;
-        case 8: read_tokens(foreign_vocabulary_lines, file); break;
-        default: read_shortlist(file);
+    case 0:
+        read_archive(file);
+        break;
+    case 1:
+        read_tensors(foreign_read_safetensors, file);
+        break;
+    case 2:
+        read_tensors(foreign_read_torch, file);
+        break;
+    case 3:
+        read_tensors(foreign_read_npz, file);
+        break;
+    case 4:
+        read_tensors(foreign_read_marian, file);
+        break;
+    case 5:
+        read_tensors(foreign_read_ctranslate2, file);
+        break;
+    case 6:
+        read_tokens(foreign_vocabulary_yaml, file);
+        break;
+    case 7:
+        read_tokens(foreign_vocabulary_json, file);
+        break;
+    case 8:
+        read_tokens(foreign_vocabulary_lines, file);
+        break;
+    default:
+        read_shortlist(file);
     }
     return 0;
 }
