@@ -1,4 +1,5 @@
-/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits, or a model file from a model
+/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits, or a model
+ * file from a model
  * of another program. */
 #include <string.h>
 #include "io/fileio.h"

@@ -1,6 +1,7 @@
 /* archive.h - the files of a model that another program made: a folder, a zip, a tar or a tar.gz.
  *
- * Nothing is unpacked to disk. Folders are read two levels deep; links in a tar are left out. A file that is no archive is
+ * Nothing is unpacked to disk. Folders are read two levels deep; links in a tar are left out. A file that
+ * is no archive is
  * an archive of this file alone.
  *
  * Owner   foreign_archive_close

@@ -150,7 +150,8 @@ static void put_search(Import *im, int beam, double length_penalty, bool allow_u
 
 /* ---- vocabularies ---- */
 
-/* The rows of our ids: our four tokens first, then all others in the order of their foreign ids. Tokens that cannot be tokens
+/* The rows of our ids: our four tokens first, then all others in the order of their foreign ids. Tokens
+ * that cannot be tokens
  * of ours (empty, twice, or the spelling of one of the four) get a name of their own. */
 static Status make_tokenizer(Side *side, const char *unknown, const char *end, const char *pad,
                              const char *start, StrView spm, const char *spm_name) {
@@ -242,7 +243,8 @@ static Status make_tokenizers(Import *im, SpecialNames names, const StrBuf spm[2
 
 /* ---- the names of tensors ---- */
 
-/* What stands behind the block; of CTranslate2's fused matrices part `part` of `parts`. T: transposed there. */
+/* What stands behind the block; of CTranslate2's fused matrices part `part` of `parts`. T: transposed
+ * there. */
 typedef struct {
     const char *ours, *marian, *hugging_face, *ctranslate2;
     int part, parts;
@@ -637,7 +639,8 @@ static Status put_marian_sizes(Import *im) {
     return STATUS_OK;
 }
 
-/* Firefox: vocab.enfr.spm, or srcvocab and trgvocab, whose pieces are the vocabulary. OPUS-MT: *.vocab.yml and two models. */
+/* Firefox: vocab.enfr.spm, or srcvocab and trgvocab, whose pieces are the vocabulary. OPUS-MT: *.vocab.yml
+ * and two models. */
 static Status read_marian_vocabularies(Import *im, StrBuf spm[2], SpecialNames *names) {
     *names = (SpecialNames){"<unk>", "</s>", "<pad>", NULL};
     if (has_file(im, "source.spm", "")) {
@@ -771,22 +774,23 @@ static Status put_ct2_sizes(Import *im) {
     if (!positions) return refuse("positional encoding", SV("not a stored table"));
     put_sizes(
         im,
-        &(Sizes){
-            .width = (int)inner->columns,
-            .heads = (int)ct2_number(im, "encoder", "num_heads", 8),
-            .feed_forward = (int)inner->rows,
-            .decoder_feed_forward = (int)decoder_inner->rows,
-            .encoder_layers = count_layers(im, "encoder"),
-            .decoder_layers = count_layers(im, "decoder"),
-            .activation = activations[(int)activation],
-            .positions = find_positions(positions),
-            .max_positions = (int)positions->rows,
-            .norm = ct2_number(im, "encoder", "pre_norm", 1) > 0 ? "pre" : "post",
-            .epsilon = setting_number(im, "layer_norm_epsilon", 1e-5),
-            .multiplier = ct2_multiplier(im),
-            /* Marian's models, which begin with zeros, always have </s>; their converters leave it to others. */
-            .source_eos = setting_number(im, "add_source_eos", 0) > 0 ||
-                          foreign_tensors_number(&im->tensors, "decoder/start_from_zero_embedding", 0) > 0});
+        &(Sizes){.width = (int)inner->columns,
+                 .heads = (int)ct2_number(im, "encoder", "num_heads", 8),
+                 .feed_forward = (int)inner->rows,
+                 .decoder_feed_forward = (int)decoder_inner->rows,
+                 .encoder_layers = count_layers(im, "encoder"),
+                 .decoder_layers = count_layers(im, "decoder"),
+                 .activation = activations[(int)activation],
+                 .positions = find_positions(positions),
+                 .max_positions = (int)positions->rows,
+                 .norm = ct2_number(im, "encoder", "pre_norm", 1) > 0 ? "pre" : "post",
+                 .epsilon = setting_number(im, "layer_norm_epsilon", 1e-5),
+                 .multiplier = ct2_multiplier(im),
+                 /* Marian's models, which begin with zeros, always have </s>; their converters leave it to
+             * others. */
+                 .source_eos =
+                     setting_number(im, "add_source_eos", 0) > 0 ||
+                     foreign_tensors_number(&im->tensors, "decoder/start_from_zero_embedding", 0) > 0});
     if (setting_number(im, "add_source_bos", 0) > 0) return refuse("add_source_bos", SV("true"));
     return STATUS_OK;
 }

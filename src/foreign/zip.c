@@ -33,8 +33,8 @@ Status zip_check_name(StrView name) {
         return status_fail(STATUS_DATA, "the archive has an entry with control characters in its name");
     while (!bad && sv_next(&rest, '/', &part)) bad = sv_equal(part, SV(".."));
     if (!bad) return STATUS_OK;
-    status_fail(STATUS_DATA, "the archive has an entry '%.200s' whose name leads out of it or is malformed",
-                name.length ? mem_strndup(name.data, name.length) : "");
+    status_fail(STATUS_DATA, "the archive has an entry '%.*s' whose name leads out of it or is malformed",
+                name.length < 200 ? (int)name.length : 200, name.length ? name.data : "");
     return status_hint(STATUS_DATA, "archives of models do not have such names: do not trust this one");
 }
 

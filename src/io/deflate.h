@@ -1,4 +1,5 @@
-/* deflate.h - compression: the zlib format of RFC 1950, which browsers call "deflate", and the raw format of RFC 1951,
+/* deflate.h - compression: the zlib format of RFC 1950, which browsers call "deflate", and the raw format
+ * of RFC 1951,
  * which zip files have.
  */
 #ifndef IO_DEFLATE_H
@@ -9,7 +10,8 @@
 
 /* Appends the compressed form of `bytes` to `out`. */
 void deflate_add(StrView bytes, StrBuf *out);
-/* Appends the `size` bytes whose raw compressed form is `packed`. False if it is the form of anything else: at most `size`
+/* Appends the `size` bytes whose raw compressed form is `packed`. False if it is the form of anything
+ * else: at most `size`
  * bytes are allocated and made. */
 bool inflate_raw(StrView packed, size_t size, StrBuf *out);
 /* The CRC-32 of zip files. */

@@ -18,7 +18,8 @@ Status modelfile_save(const Seq2Seq *model, const real *weights, const char *pro
 /* Write quantized weights, bf16 or int8, of a model that modelfile_load_exact loaded. */
 Status modelfile_save_quantized(const Seq2Seq *model, WeightFormat precision, const char *provenance,
                                 const char *path);
-/* int8 of weights that were bytes before, with one scale a matrix: scales [parameters], 0 for those that get a scale for each
+/* int8 of weights that were bytes before, with one scale a matrix: scales [parameters], 0 for those that
+ * get a scale for each
  * output. So the bytes are the same again. */
 Status modelfile_save_bytes(const Seq2Seq *model, const real *scales, const char *provenance,
                             const char *path);

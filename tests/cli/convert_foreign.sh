@@ -1,6 +1,6 @@
 #!/bin/sh
-# convert_foreign.sh - attn-mt convert with models of other programs: damaged and hostile archives are refused; the
-# reference models (in $ATTN_MT_FOREIGN, or beside the repository) translate as the programs that own them.
+# convert_foreign.sh - attn-mt convert with models of other programs: damaged and hostile archives are refused;
+# the reference models (in $ATTN_MT_FOREIGN, or beside the repository) translate as the programs that own them.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -11,7 +11,8 @@ folder = sys.argv[1]
 def zipped(name, entries, method=zipfile.ZIP_STORED):
     with zipfile.ZipFile(f"{folder}/{name}.zip", "w", method) as z:
         for entry, data in entries: z.writestr(entry, data)
-config = '{"model_type": "marian", "d_model": 8, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_layers": 1, "decoder_layers": 1}'
+config = """{"model_type": "marian", "d_model": 8, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+    "encoder_layers": 1, "decoder_layers": 1}"""
 def torch(name, pickle):
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as z: z.writestr("archive/data.pkl", pickle)
@@ -89,8 +90,8 @@ if [ ! -d "$foreign" ]; then
     exit 0
 fi
 
-# NAME ANSWERS [OPTION...]: greedy translations of the plain lines are those of the owner. The other lines of the answers
-# (blank, capitals, addresses, text that spells tokens) are treated otherwise here, on purpose.
+# NAME ANSWERS [OPTION...]: greedy translations of the plain lines are those of the owner. The other lines of the
+# answers (blank, capitals, addresses, text that spells tokens) are treated otherwise here, on purpose.
 check() {
     name=$1 answers=$2
     shift 2
@@ -99,13 +100,15 @@ check() {
 import json, sys
 plain = list(range(0, 8)) + [30]
 lines = json.load(open(sys.argv[1], encoding="utf-8"))["lines"]
-text = json.load(open(sys.argv[1].rsplit("/", 1)[0] + "/opus-hf.transformers.json", encoding="utf-8"))["lines"]
+folder = sys.argv[1].rsplit("/", 1)[0]
+text = json.load(open(folder + "/opus-hf.transformers.json", encoding="utf-8"))["lines"]
 def source(i): return lines[i]["text"] if "text" in lines[i] else text[i]["text"]
 def answer(line):
     greedy = line["greedy"]
     greedy = greedy if isinstance(greedy, dict) else greedy[0]
     if "text" in greedy: return greedy["text"]
-    return greedy["output"].replace(" ", "").replace("\u2581", " ").strip(" ") if "\u2581" in greedy["output"] else greedy["output"]
+    output = greedy["output"]
+    return output.replace(" ", "").replace("\u2581", " ").strip(" ") if "\u2581" in output else output
 open(sys.argv[2], "w", encoding="utf-8").write("".join(source(i) + "\n" for i in plain))
 open(sys.argv[3], "w", encoding="utf-8").write("".join(answer(lines[i]) + "\n" for i in plain))
 PYTHON
@@ -127,6 +130,6 @@ expect 0 "$attn" inspect "$TMP/bytes.safetensors"
 grep -q int8 "$TMP/out" || fail "firefox: the weights are not int8"
 # A folder of the torch file alone reads the same weights, rounded to 16 bits.
 mkdir "$TMP/torch"
-cp "$foreign/opus-hf/config.json" "$foreign"/opus-hf/*.spm "$foreign/opus-hf/vocab.json" "$foreign/opus-hf/pytorch_model.bin" \
-    "$TMP/torch"
+hf=$foreign/opus-hf
+cp "$hf/config.json" "$hf"/*.spm "$hf/vocab.json" "$hf/pytorch_model.bin" "$TMP/torch"
 expect 0 "$attn" convert "$TMP/torch" -o "$TMP/model.safetensors"
