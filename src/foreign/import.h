@@ -15,10 +15,9 @@
 #include "models/seq2seq.h"
 
 typedef struct {
-    Seq2Seq *model; /* its parameters are floats in one block */
-    bool has_bytes; /* the file has weights of 8 bits */
-    real *
-        scales; /* [parameters] of bytes with one scale a matrix, or 0; of those with a scale for each column, 0 */
+    Seq2Seq *model;    /* its parameters are floats in one block */
+    bool has_bytes;    /* the file has weights of 8 bits */
+    real *scales;      /* [parameters] of bytes with one scale a matrix; 0: a scale for each column */
     StrBuf provenance; /* JSON: program, source_sha256, languages, licence */
     const char *program;
 } ForeignModel;

@@ -216,7 +216,7 @@ static Status step(Machine *m, unsigned opcode) {
     case 'M':
         push(m, V_NUMBER)->number = bytes_u16(reader);
         return STATUS_OK;
-    case 0x8a: { /* long numbers are counts here, or torch's magic number, of which the lowest bytes are enough */
+    case 0x8a: { /* a count, or torch's magic number, of which the lowest bytes are enough */
         StrView digits = bytes_take(reader, bytes_u8(reader));
         ByteReader low = {digits, 0, false};
         push(m, V_NUMBER)->number = (int64_t)bytes_number(&low, digits.length < 8 ? digits.length : 8);

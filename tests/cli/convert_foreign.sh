@@ -1,6 +1,7 @@
 #!/bin/sh
-# convert_foreign.sh - attn-mt convert with models of other programs: damaged and hostile archives are refused;
-# the reference models (in $ATTN_MT_FOREIGN, or beside the repository) translate as the programs that own them.
+# convert_foreign.sh - attn-mt convert with models of other programs: damaged and hostile archives are
+# refused; the reference models (in $ATTN_MT_FOREIGN, or beside the repository) translate as the programs
+# that own them.
 set -eu
 . tests/cli/tiny_model.inc
 
@@ -90,7 +91,7 @@ if [ ! -d "$foreign" ]; then
     exit 0
 fi
 
-# NAME ANSWERS [OPTION...]: greedy translations of the plain lines are those of the owner. The other lines of the
+# NAME ANSWERS [OPTION...]: greedy translations of the plain lines are those of the owner. Other lines of the
 # answers (blank, capitals, addresses, text that spells tokens) are treated otherwise here, on purpose.
 check() {
     name=$1 answers=$2
