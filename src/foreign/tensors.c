@@ -411,6 +411,7 @@ static Status read_ct2(ForeignTensors *tensors, ByteReader *reader) {
                            specification.length < 60 ? (int)specification.length : 60,
                            specification.data ? specification.data : "");
     uint32_t count = bytes_u32(reader);
+    if (count == 0) return status_fail(STATUS_DATA, "model.bin has no variables");
     for (uint32_t i = 0; i < count; i++) TRY(add_ct2_variable(tensors, reader, version));
     TRY(apply_scales(tensors));
     count = bytes_u32(reader);
