@@ -391,7 +391,7 @@ static Status apply_scales(ForeignTensors *tensors) {
         scale->used = true;
         for (size_t r = 0; r < weight->rows; r++) {
             float divisor = scale->data[scales == 1 ? 0 : r];
-            if (!(divisor > 0) || !isfinite(1 / divisor))
+            if (!(divisor > 0) || !isfinite(2147483648.0f / divisor))
                 return status_fail(STATUS_DATA, "variable '%s': number %zu is no scale", scale->name, r);
             for (size_t c = 0; c < weight->columns; c++) weight->data[r * weight->columns + c] /= divisor;
         }
