@@ -226,23 +226,6 @@ static void test_unused(void **state) {
     sentencepiece_free(model);
 }
 
-/* Sums of scores stay exact enough in a long line: the pieces of a repeated text are always the same. */
-static void test_long_line(void **state) {
-    (void)state;
-    SentencePiece *model = golden_model("unigram");
-    SentencePieceText text = {0};
-    StrBuf line = {0};
-    for (int i = 0; i < 50000; i++) strbuf_add(&line, SV("the dog\xE4\xBD\xA0 "));
-    sentencepiece_encode(model, strbuf_view(&line), &text);
-    size_t period = text.count / 50000;
-    assert_int_equal(text.count % 50000, 0);
-    for (size_t i = period; i < text.count; i++)
-        assert_int_equal(text.pieces[i].id, text.pieces[i - period].id);
-    sentencepiece_text_free(&text);
-    strbuf_free(&line);
-    sentencepiece_free(model);
-}
-
 /* ---- broken models ---- */
 
 static void check_refused(StrBuf *file, const char *expected) {
@@ -341,7 +324,6 @@ int main(void) {
         cmocka_unit_test(test_like_the_original),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_unused),
-        cmocka_unit_test(test_long_line),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_damaged),
     };
