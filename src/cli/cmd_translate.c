@@ -13,7 +13,6 @@
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
 #include "translate/input_lines.h"
-#include "translate/markup_restore.h"
 #include "translate/mbr.h"
 #include "translate/problems.h"
 #include "translate/translator.h"
@@ -148,21 +147,13 @@ static Status translate_window(Session *session) {
     const InputLines *input = &session->input;
     Translation *results = mem_alloc((size_t)input->count, sizeof *results);
     double start = clock_seconds();
-    size_t marked = session->options.tags ? (size_t)input->count : 0;
-    Markup *markups = mem_alloc(marked, sizeof *markups);
-    StrView *plain = mem_alloc(marked, sizeof *plain);
-    if (marked) markups_take(input->texts, input->count, markups, plain);
-    translator_run(session->translator, marked ? plain : input->texts,
-                   input->constrained ? input->constraints : NULL, input->count, input->window.first_number,
-                   results);
+    translator_run(session->translator, input->texts, input->constrained ? input->constraints : NULL,
+                   input->count, input->window.first_number, results);
     log_beam(session, results);
     if (session->options.mbr)
         workers_run(session->workers, input->count, mbr_task, &(MbrJob){&session->options, results});
     for (int i = 0; i < input->count && session->style.n_best > 0; i++)
         translation_keep_different(&results[i], session->style.n_best);
-    if (marked) markups_restore(markups, input->count, session->models.items[0], results);
-    mem_free(plain);
-    mem_free(markups);
     session->seconds += clock_seconds() - start;
     Status status = write_window(session, results);
     mem_free(results);
@@ -310,7 +301,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     InputLines *input = &session->input;
     input->json = options->json_input;
     input->split = translator->split;
-    input->tags = options->tags;
+    input->tags = translator->tags;
     input->quiet = translator->quiet;
     input->window.max_lines = MAX_LINES / decode->mini_batch > decode->maxi_batch
                                   ? decode->mini_batch * decode->maxi_batch

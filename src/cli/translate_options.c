@@ -80,9 +80,9 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(translator.split), .default_text = "false",
      .help = "lines are paragraphs: translate sentence by sentence; white space between and around sentences "
              "stays"},
-    {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(tags), .default_text = "false",
-     .help = "take markup (<b> </b> <br/>), placeholders ({0} %s) and entities (&nbsp;) out, and put them "
-             "back by the attention weights; markup in prefixes is only taken out"},
+    {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(translator.tags), .default_text = "false",
+     .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) come out exactly as they are in the "
+             "source, and entities (&nbsp;) in its way; markup in prefixes is taken out"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
      .help = "every translation begins with TEXT; with --split, that of the first sentence; a word at the "
              "end of TEXT may be completed unless a space follows",
@@ -158,7 +158,7 @@ static Status choose_output(TranslateOptions *options, const Ensemble *models, O
     if (search->shortlist > 0) TRY(ensemble_check_shortlists(models, &options->models));
     search->n_best = options->mbr || n_best > 1 ? beam : 1; /* some items may have the same text */
     search->tokens_only = !style->json && !style->word_scores && n_best == 0;
-    search->attention = style->alignment != ALIGN_NONE || options->attention || options->tags;
+    search->attention = style->alignment != ALIGN_NONE || options->attention;
     search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return STATUS_OK;
 }

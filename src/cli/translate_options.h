@@ -16,7 +16,7 @@ typedef struct {
     int n_best;    /* 0: only the best, without a rank; N_BEST_ALL: the whole beam */
     char *alignment;
     int level;
-    bool word_scores, json, json_input, tags, confidence, attention;
+    bool word_scores, json, json_input, confidence, attention;
     char *prefix, *prefix_file;
     int mbr;
     double mbr_scale;

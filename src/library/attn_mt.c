@@ -13,7 +13,6 @@
 #include "kern/kern.h"
 #include "search/ensemble.h"
 #include "translate/alignment.h"
-#include "translate/markup_restore.h"
 #include "translate/translator.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
@@ -211,6 +210,7 @@ static TranslatorOptions translator_options(const Call *call) {
     const attn_mt_options *requested = &call->options;
     TranslatorOptions options = {.split = requested->split,
                                  .wrapped = requested->markup,
+                                 .tags = requested->markup,
                                  .quiet = true,
                                  .progress = requested->progress,
                                  .progress_context = requested->progress_context};
@@ -222,7 +222,7 @@ static TranslatorOptions translator_options(const Call *call) {
     options.search.shortlist = requested->shortlist;
     options.search.n_best =
         requested->n_best > 1 ? decode->beam_size : 1; /* several hypotheses can have the same text */
-    options.search.attention = requested->attention != ATTN_MT_NO_ATTENTION || requested->markup;
+    options.search.attention = requested->attention != ATTN_MT_NO_ATTENTION;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return options;
 }
@@ -238,29 +238,17 @@ static Status call_begin(Call *call) {
     return translator_new(&call->translator, call->views, models->count, &options, call->workers);
 }
 
-static void translate(Call *call, const StrView *texts) {
+static void translate(Call *call) {
     int most = call->options.n_best > 1 ? call->options.n_best : 1;
-    translator_run(call->translator, texts, NULL, call->count, 1, call->translations);
+    translator_run(call->translator, call->texts, NULL, call->count, 1, call->translations);
     for (int i = 0; i < call->count; i++) translation_keep_different(&call->translations[i], most);
-}
-
-static void translate_markup(Call *call) {
-    Markup *markups = mem_alloc((size_t)call->count, sizeof *markups);
-    StrView *plain = mem_alloc((size_t)call->count, sizeof *plain);
-    markups_take(call->texts, call->count, markups, plain);
-    translate(call, plain);
-    markups_restore(markups, call->count, call->views[0], call->translations);
-    mem_free(plain);
-    mem_free(markups);
 }
 
 static Status search(Call *call) {
     if (call->references)
         translator_force(call->translator, call->texts, call->references, call->count, call->translations);
-    else if (call->options.markup)
-        translate_markup(call);
     else
-        translate(call, call->texts);
+        translate(call);
     return translator_check_finite(call->translator, &call->model->paths);
 }
 

@@ -68,8 +68,8 @@ typedef struct {
     int n_best;     /* different candidates of each text, at most; 0: one */
     int batch_size; /* sentences searched together, 1 to 100000; 0: the model's own choice */
     int split;      /* not 0: texts are paragraphs, translated sentence by sentence */
-    int markup;     /* not 0: texts are HTML: tags and placeholders are removed and put back, a line end is a
-                      * blank; with `split`, the start and the end of a block end a sentence */
+    int markup;     /* not 0: texts are HTML: tags and placeholders come out exactly as they are, a line end
+                      * is a blank, and texts between blocks are translated separately */
     int attention;  /* attn_mt_level */
     int shortlist; /* consider only the N most frequent tokens and N likely translations of each source token,
                       * 1 to 1000, which is faster; 0: all tokens */

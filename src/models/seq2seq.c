@@ -60,6 +60,8 @@ void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
     *heads = transformer ? o->heads : model_attends(o);
 }
 
+bool seq2seq_has_attention(const Seq2Seq *model) { return model_attends(&model->config.model); }
+
 Status seq2seq_check_attention(const Seq2Seq *model) {
     if (model_attends(&model->config.model)) return STATUS_OK;
     status_fail(STATUS_USAGE, "the model has no attention (model.attention = \"none\"): nothing to draw, and "

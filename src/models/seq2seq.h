@@ -46,6 +46,7 @@ int seq2seq_directions(const Seq2Seq *model);
 /* The numbers of layers and heads of the decoder that attend to the source: 0 without attention. */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
 /* STATUS_USAGE if the model has no attention to the source to show. */
+bool seq2seq_has_attention(const Seq2Seq *model);
 Status seq2seq_check_attention(const Seq2Seq *model);
 
 /* sources [B], any order of lengths; </s> is added. If the model has two decoders, `right_to_left` selects

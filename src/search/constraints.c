@@ -14,13 +14,18 @@ static int vocabulary(const Constraints *constraints) {
     return vocab_size(tokenizer_vocab(constraints->target));
 }
 
+void constraints_cut_phrases(Constraints *constraints, int count) {
+    for (; constraints->phrase_count > count; constraints->phrase_count--) {
+        ConstraintPhrase *last = &constraints->phrases[constraints->phrase_count - 1];
+        id_list_free(&last->ids);
+        id_list_free(&last->source_positions);
+    }
+}
+
 void constraints_free(Constraints *constraints) {
     id_list_free(&constraints->prefix);
     mem_free(constraints->allowed);
-    for (int c = 0; c < constraints->phrase_count; c++) {
-        id_list_free(&constraints->phrases[c].ids);
-        id_list_free(&constraints->phrases[c].source_positions);
-    }
+    constraints_cut_phrases(constraints, 0);
     mem_free(constraints->phrases);
     *constraints = (Constraints){0};
 }
@@ -184,6 +189,38 @@ bool constraints_add_phrase(Constraints *constraints, Tokenizer *target, StrView
     constraints->phrases[at].variants = bit_of(at + 1);
     constraints->phrases[at + 1].variants = bit_of(at);
     return true;
+}
+
+/* Takes the ids of a phrase that is met with those from `first` on, unless it is there already. */
+static void add_alternative(Constraints *constraints, int first, IdList ids) {
+    bool there = ids.count == 0 || has_unknown(&ids) || constraints->phrase_count == CONSTRAINTS_MAX;
+    for (int c = first; c < constraints->phrase_count && !there; c++) {
+        const IdList *other = &constraints->phrases[c].ids;
+        there = other->count == ids.count && memcmp(other->ids, ids.ids, ids.count * sizeof *ids.ids) == 0;
+    }
+    if (there)
+        id_list_free(&ids);
+    else
+        add_ids(constraints, ids);
+}
+
+bool constraints_add_alternatives(Constraints *constraints, Tokenizer *target, const StrView *texts,
+                                  int count, int from, int to) {
+    int first = constraints->phrase_count;
+    constraints->target = target;
+    for (int i = 0; i < count; i++) {
+        IdList ids = {0}, behind = {0};
+        tokenizer_encode(target, texts[i], &ids);
+        tokenizer_encode_behind(target, texts[i], &behind);
+        add_alternative(constraints, first, ids);
+        add_alternative(constraints, first, behind);
+    }
+    for (int c = first; c < constraints->phrase_count; c++) {
+        for (int at = from; at < to; at++) id_list_add(&constraints->phrases[c].source_positions, at);
+        for (int other = first; other < constraints->phrase_count; other++)
+            if (other != c) constraints->phrases[c].variants |= bit_of(other);
+    }
+    return constraints->phrase_count > first;
 }
 
 bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, Tokenizer *source,

@@ -52,10 +52,17 @@ bool constraints_add_prefix(Constraints *constraints, Tokenizer *target, StrView
 bool constraints_knows(Tokenizer *target, StrView text);
 /* Returns false if the model does not know all of the text, or there are CONSTRAINTS_MAX phrases. */
 bool constraints_add_phrase(Constraints *constraints, Tokenizer *target, StrView text);
+/* Adds phrases of which one must occur, each with a space before it or without; those that the model does not
+ * know are left out. They translate the source tokens `from` to `to` - 1, if there are any. Returns false if
+ * nothing is left. */
+bool constraints_add_alternatives(Constraints *constraints, Tokenizer *target, const StrView *texts,
+                                  int count, int from, int to);
 /* Adds the translation of `term`, for all occurrences of its tokens in the sentence. Returns as
  * constraints_add_phrase. */
 bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, Tokenizer *source,
                           StrView term, Tokens sentence);
+/* Removes the phrases from number `count` on. */
+void constraints_cut_phrases(Constraints *constraints, int count);
 bool constraints_has_terms(const Constraints *constraints);
 void constraints_free(Constraints *constraints);
 /* Sets marked[v] for the tokens of prefix and phrases, and for those that may complete the prefix's last

@@ -241,7 +241,7 @@ static void on_translated(void *context, Job *job) {
     else if (status == ATTN_MT_MEMORY)
         finish(context, 503, "translating this takes more memory than there is");
     else if (status == ATTN_MT_USAGE) /* check_request has checked the other options */
-        finish(context, 400, "the model has no attention, which 'attention' and format 'html' need");
+        finish(context, 400, "the model has no attention, which 'attention' needs");
     else
         finish(context, 500, "the model cannot translate this");
 }

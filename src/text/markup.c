@@ -1,4 +1,4 @@
-/* markup.c - scans for marks, finds pairs with a stack, joins marks, and copies the text between them. */
+/* markup.c - scans for marks, finds pairs with a stack, joins marks, and writes the masked text. */
 #include "text/markup.h"
 
 #include <string.h>
@@ -6,13 +6,9 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "text/entities.h"
 
-enum {
-    LONGEST_NAME = 64,   /* bytes, of placeholders and entities */
-    LONGEST_UNIT = 3,    /* letters: %dms, %dmin */
-    DEEPEST_PAIR = 64,   /* with more open tags, the first ones become single */
-    MOST_PRECISION = 12, /* bytes of flags, width and precision: %-08.3f */
-};
+enum { DEEPEST_PAIR = 64 }; /* with more open tags, the first ones become single */
 
 /* Elements that browsers lay out as blocks, lines or cells, and elements with text in the head. Not included
  * are names that other formats use inside of sentences, such as <link>. */
@@ -25,25 +21,16 @@ static const char *const BLOCKS[] = {
     "noframes", "noscript", "ol",         "optgroup",   "option",  "p",     "plaintext", "pre",
     "search",   "section",  "select",     "summary",    "table",   "tbody", "td",        "tfoot",
     "th",       "thead",    "title",      "tr",         "ul",      "xmp"};
-/* Tags without a closing tag, also in other formats; and tags closed implicitly by the next one of their
- * name. */
-static const char *const VOIDS[] = {"br", "col", "embed", "hr", "img", "input", "wbr"};
+/* Tags closed implicitly by the next one of their name. */
 static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th", "tr"};
 /* Elements whose content is neither text nor tags. */
 static const char *const RAW[] = {"script", "style"};
 enum { RAW_COUNT = sizeof RAW / sizeof *RAW };
 
-/* ---- length of the mark at text.data[at]; 0: there is none ----
- *
- * Tags and comments have no length limit, because attributes can contain pictures (src="data:..."). */
-
 static char byte_at(StrView text, size_t at) { return at < text.length ? text.data[at] : '\0'; }
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_one_of(char c, const char *set) { return c && strchr(set, c); }
 static bool is_blank(char c) { return is_one_of(c, " \t\r\n\f"); }
-static bool is_name(char c) { return is_letter(c) || is_digit(c) || is_one_of(c, "_.:-"); }
 
 static bool equals(StrView text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.data, word, text.length) == 0;
@@ -56,98 +43,12 @@ static int find_name(StrView name, const char *const *names, size_t count) {
 }
 #define FIND_NAME(name, names) find_name(name, names, sizeof(names) / sizeof *(names))
 
-static bool is_doctype(StrView text, size_t at) {
-    enum { START = sizeof "<!doctype" - 1 };
-    return text.length - at > START && equals((StrView){text.data + at, START}, "<!doctype");
-}
-
-/* Linear time for the whole text, even with many "<": outside of quotes a tag ends at the next "<", so at
- * most three scans reach any position (outside of quotes, in " and in '). */
-static size_t tag_length(StrView text, size_t at) {
-    size_t i = at + 1;
-    if (byte_at(text, i) == '/' || is_doctype(text, at)) i++;
-    if (!is_letter(byte_at(text, i))) return 0;
-    while (is_name(byte_at(text, i))) i++;
-    if (!is_blank(byte_at(text, i)) && !is_one_of(byte_at(text, i), "/>")) return 0;
-    for (char quote = '\0'; i < text.length; i++) {
-        char c = text.data[i];
-        if (quote)
-            quote = c == quote ? '\0' : quote;
-        else if (c == '"' || c == '\'')
-            quote = c;
-        else if (c == '>')
-            return i + 1 - at;
-        else if (c == '<')
-            return 0;
-    }
-    return 0;
-}
-
-static size_t entity_length(StrView text, size_t at) {
-    size_t i = at + 1;
-    if (byte_at(text, i) == '#') i += is_one_of(byte_at(text, i + 1), "xX") ? 2 : 1;
-    size_t name = i;
-    while (i < at + LONGEST_NAME && (is_letter(byte_at(text, i)) || is_digit(byte_at(text, i)))) i++;
-    return i > name && byte_at(text, i) == ';' ? i + 1 - at : 0;
-}
-
-/* {name}, {{ name }} */
-static size_t brace_length(StrView text, size_t at) {
-    size_t i = at + 1;
-    bool twice = byte_at(text, i) == '{';
-    for (i += twice; i < at + LONGEST_NAME; i++) {
-        char c = byte_at(text, i);
-        if (!is_name(c) && !is_one_of(c, "[],!") && !(twice && c == ' ')) break;
-    }
-    if (byte_at(text, i) != '}' || (twice && byte_at(text, i + 1) != '}')) return 0;
-    return i + 1 + twice - at;
-}
-
-/* "100%" or "100 %" up to the sign at `at`. */
-static bool is_percentage(StrView text, size_t at) {
-    if (at > 0 && is_blank(text.data[at - 1])) at--;
-    return at > 0 && is_digit(text.data[at - 1]);
-}
-
-/* A conversion of printf. A space is not a flag here: "100 % sure" is text. A conversion with a name or the
- * number of an argument can be followed by any text, others by a unit (%dms), but not by a word
- * (%discount). */
-static size_t percent_length(StrView text, size_t at) {
-    size_t i = at + 1;
-    if (byte_at(text, i) == '%') return 2;
-    if (byte_at(text, i) == '(') {
-        while (i < at + LONGEST_NAME && is_name(byte_at(text, i + 1))) i++;
-        if (byte_at(text, ++i) != ')') return 0;
-        i++;
-    }
-    for (size_t first = i; i < first + MOST_PRECISION && is_one_of(byte_at(text, i), "0123456789$+-#.*"); i++)
-        ;
-    while (is_one_of(byte_at(text, i), "hlLzjt") && is_letter(byte_at(text, i + 1))) i++;
-    if (!is_one_of(byte_at(text, i), "diuoxXfFeEgGcsSp@")) return 0;
-    size_t length = i + 1 - at, unit = 0;
-    if (byte_at(text, at + 1) == '(' || memchr(text.data + at, '$', length)) return length;
-    while (unit <= LONGEST_UNIT && is_letter(byte_at(text, at + length + unit))) unit++;
-    return unit > LONGEST_UNIT || (unit > 0 && is_percentage(text, at)) ? 0 : length;
-}
-
 /* ---- tags ---- */
 
-/* Empty for comments, placeholders and entities. */
-static StrView tag_name(StrView tag) {
-    if (tag.data[0] != '<') return SV("");
-    size_t start = tag.data[1] == '/' ? 2 : 1, end = start;
-    while (is_name(byte_at(tag, end))) end++;
-    return (StrView){tag.data + start, end - start};
-}
-
-static bool same_name(StrView a, StrView b) {
-    a = tag_name(a), b = tag_name(b);
-    return a.length == b.length && strncasecmp(a.data, b.data, a.length) == 0;
-}
-
-static MarkKind mark_kind(StrView text) {
-    if (text.data[0] != '<' || text.data[1] == '!' || text.data[text.length - 2] == '/') return MARK_SINGLE;
-    return text.data[1] == '/' ? MARK_CLOSE : MARK_OPEN;
+bool tag_is_block(StrView tag) {
+    StrView doctype = SV("<!doctype");
+    return FIND_NAME(tag_name(tag), BLOCKS) >= 0 ||
+           (tag.length > doctype.length && strncasecmp(tag.data, doctype.data, doctype.length) == 0);
 }
 
 /* Cuts the next attribute off `rest`, the tag after its name; false if there is none. */
@@ -186,53 +87,29 @@ static bool is_untranslatable(StrView tag) {
 /* ---- all marks ---- */
 
 typedef struct {
-    StrView text;
+    PlaceholderScan scan;
     Markup *markup;
-    bool without_end[RAW_COUNT], comment_without_end; /* the rest of the text has no closing tag */
+    bool without_end[RAW_COUNT]; /* the rest of the text has no closing tag */
     bool in_pre;
 } Scan;
 
-static void add_mark(Scan *scan, size_t at, size_t length, MarkKind kind, bool block) {
+static void add_mark(Scan *scan, Mark mark) {
     Markup *markup = scan->markup;
+    mark.partner = -1;
     MEM_GROW(markup->items, markup->capacity, (size_t)markup->count + 1);
-    markup->items[markup->count++] =
-        (Mark){.text = {scan->text.data + at, length}, .kind = kind, .block = block, .partner = -1};
+    markup->items[markup->count++] = mark;
 }
 
-/* 0: the comment has no end. */
-static size_t comment_length(Scan *scan, size_t at) {
-    StrView text = scan->text;
-    for (size_t i = at + 4; i + 2 < text.length && !scan->comment_without_end; i++)
-        if (memcmp(text.data + i, "-->", 3) == 0) return i + 3 - at;
-    scan->comment_without_end = true;
-    return 0;
-}
-
-static size_t mark_length(Scan *scan, size_t at) {
-    StrView text = scan->text;
-    switch (text.data[at]) {
-    case '<':
-        if (sv_starts((StrView){text.data + at, text.length - at}, SV("<!--")))
-            return comment_length(scan, at);
-        return tag_length(text, at);
-    case '&':
-        return entity_length(text, at);
-    case '{':
-        return brace_length(text, at);
-    case '$': {
-        size_t length = byte_at(text, at + 1) == '{' ? brace_length(text, at + 1) : 0;
-        return length > 0 ? length + 1 : 0;
-    }
-    case '%':
-        return percent_length(text, at);
-    default:
-        return 0;
-    }
+/* Line ends in <pre>. */
+static void add_line_ends(Scan *scan, size_t from, size_t to) {
+    for (const char *at = scan->scan.text.data + from; scan->in_pre && from < to; from++, at++)
+        if (is_one_of(*at, "\r\n"))
+            add_mark(scan, (Mark){.text = {at, 1}, .type = PLACEHOLDER_TAG, .block = true});
 }
 
 /* Length from `at` to the end of the tag that closes RAW[raw]; 0: there is none. */
 static size_t raw_length(Scan *scan, size_t at, int raw) {
-    StrView text = scan->text;
+    StrView text = scan->scan.text;
     for (size_t i = at; i + 1 < text.length && !scan->without_end[raw]; i++) {
         if (text.data[i] != '<' || text.data[i + 1] != '/') continue;
         size_t length = tag_length(text, i);
@@ -243,27 +120,40 @@ static size_t raw_length(Scan *scan, size_t at, int raw) {
     return 0;
 }
 
-/* Adds the mark at `at`; returns its end, or `at` if there is none. */
-static size_t scan_mark(Scan *scan, size_t at) {
-    size_t length = mark_length(scan, at);
-    if (length == 0) return at;
-    StrView text = {scan->text.data + at, length}, name = tag_name(text);
-    MarkKind kind = mark_kind(text);
-    int raw = kind == MARK_OPEN ? FIND_NAME(name, RAW) : -1;
-    size_t content = raw >= 0 ? raw_length(scan, at + length, raw) : 0;
-    if (content > 0) kind = MARK_SINGLE;
-    if (kind != MARK_SINGLE && equals(name, "pre")) scan->in_pre = kind == MARK_OPEN;
-    add_mark(scan, at, length + content, kind, FIND_NAME(name, BLOCKS) >= 0 || is_doctype(scan->text, at));
-    return at + length + content;
+static void scan_mark(Scan *scan, const Placeholder *found) {
+    Mark mark = {.text = found->text,
+                 .type = found->kind,
+                 .block = found->kind == PLACEHOLDER_ICU || tag_is_block(found->text)};
+    StrView name = tag_name(found->text);
+    if (tag_is_opening(found->text)) mark.kind = MARK_OPEN;
+    if (tag_is_closing(found->text)) mark.kind = MARK_CLOSE;
+    int raw = mark.kind == MARK_OPEN ? FIND_NAME(name, RAW) : -1;
+    size_t content = raw >= 0 ? raw_length(scan, scan->scan.at, raw) : 0;
+    if (content > 0) {
+        mark.kind = MARK_SINGLE;
+        mark.is_element = true;
+        mark.text.length += content;
+        scan->scan.at += content;
+    }
+    if (mark.kind != MARK_SINGLE && equals(name, "pre")) scan->in_pre = mark.kind == MARK_OPEN;
+    add_mark(scan, mark);
 }
 
 static void scan_marks(Scan *scan) {
-    for (size_t at = 0, next; at < scan->text.length; at = next) {
-        next = scan_mark(scan, at);
-        if (next > at) continue;
-        next = at + 1;
-        if (scan->in_pre && is_one_of(scan->text.data[at], "\r\n")) add_mark(scan, at, 1, MARK_SINGLE, true);
+    StrView text = scan->scan.text;
+    size_t end = 0; /* of the last mark */
+    int c;
+    for (Placeholder found; placeholder_next(&scan->scan, &found);) {
+        size_t start = (size_t)(found.text.data - text.data);
+        bool tag = found.kind == PLACEHOLDER_TAG, character = entity_decode(text, start, &c) > 0;
+        scan->markup->icu |= found.kind == PLACEHOLDER_ICU;
+        scan->markup->html |= character || (tag && !tag_is_opening(found.text));
+        if (character) continue;
+        add_line_ends(scan, end, start);
+        scan_mark(scan, &found);
+        end = scan->scan.at;
     }
+    add_line_ends(scan, end, text.length);
 }
 
 /* ---- pairs ---- */
@@ -272,7 +162,7 @@ static void scan_marks(Scan *scan) {
 static int close_implied(const Markup *markup, const int *open, int depth, StrView tag) {
     for (int at = depth - 1; at >= 0; at--) {
         StrView other = markup->items[open[at]].text;
-        if (same_name(other, tag)) return at;
+        if (tag_same_name(other, tag)) return at;
         if (FIND_NAME(tag_name(other), IMPLIED) < 0) break;
     }
     return depth;
@@ -288,14 +178,13 @@ static void find_partners(Markup *markup, bool blocks) {
         if (mark->block && !blocks) {
             depth = 0;
         } else if (mark->kind == MARK_OPEN) {
-            StrView name = tag_name(mark->text);
-            if (FIND_NAME(name, VOIDS) >= 0) continue;
-            if (FIND_NAME(name, IMPLIED) >= 0) depth = close_implied(markup, open, depth, mark->text);
+            if (FIND_NAME(tag_name(mark->text), IMPLIED) >= 0)
+                depth = close_implied(markup, open, depth, mark->text);
             if (depth == DEEPEST_PAIR) memmove(open, open + 1, (size_t)--depth * sizeof *open);
             open[depth++] = m;
         } else if (mark->kind == MARK_CLOSE) {
             int at = depth - 1;
-            while (at >= 0 && !same_name(markup->items[open[at]].text, mark->text)) at--;
+            while (at >= 0 && !tag_same_name(markup->items[open[at]].text, mark->text)) at--;
             if (at < 0) continue;
             depth = at;
             mark->partner = open[at];
@@ -306,7 +195,8 @@ static void find_partners(Markup *markup, bool blocks) {
 
 static const char *mark_end(const Mark *mark) { return mark->text.data + mark->text.length; }
 
-/* Elements that must not be translated become one mark, tags without a partner singles. */
+/* Elements that must not be translated become one mark, tags without a partner singles, or text if they are
+ * words in angle brackets. */
 static void join_untranslatable(Markup *markup) {
     int count = 0;
     for (int m = 0; m < markup->count; m++) {
@@ -315,7 +205,9 @@ static void join_untranslatable(Markup *markup) {
             m = mark.partner;
             mark.text.length = (size_t)(mark_end(&markup->items[m]) - mark.text.data);
             mark.kind = MARK_SINGLE;
+            mark.is_element = mark.is_visible = true;
         }
+        if (mark.partner < 0 && !mark.block && !mark.is_element && tag_is_word(mark.text)) continue;
         if (mark.partner < 0) mark.kind = MARK_SINGLE;
         markup->items[count++] = mark;
     }
@@ -324,8 +216,10 @@ static void join_untranslatable(Markup *markup) {
 
 /* ---- breaks ---- */
 
-static bool is_blank_between(const char *start, const char *end) {
-    return unicode_is_blank((StrView){start, (size_t)(end - start)});
+/* Only tags and breaks become part of a break, placeholders belong to the text. */
+static bool is_absorbed(const Mark *mark, const char *start, const char *end) {
+    bool tag = mark->type == PLACEHOLDER_TAG || mark->block;
+    return tag && unicode_is_blank((StrView){start, (size_t)(end - start)});
 }
 
 /* The change of the depth at a mark, from left to right. */
@@ -337,7 +231,7 @@ static int depth_step(const Mark *mark) {
 /* The first of items[0..count) that belongs to a break beginning at `at`; `count` if there is none. */
 static int first_of_break(const Mark *items, int count, const char *at) {
     int first = count;
-    for (int i = count - 1, depth = 0; i >= 0 && is_blank_between(mark_end(&items[i]), at); i--) {
+    for (int i = count - 1, depth = 0; i >= 0 && is_absorbed(&items[i], mark_end(&items[i]), at); i--) {
         at = items[i].text.data;
         depth -= depth_step(&items[i]);
         if (depth == 0) first = i;
@@ -350,7 +244,7 @@ static int last_of_break(const Markup *markup, int m) {
     const Mark *items = markup->items;
     int last = m;
     for (int i = m + 1, depth = 0;
-         i < markup->count && is_blank_between(mark_end(&items[i - 1]), items[i].text.data); i++) {
+         i < markup->count && is_absorbed(&items[i], mark_end(&items[i - 1]), items[i].text.data); i++) {
         depth += depth_step(&items[i]);
         if (depth == 0) last = i;
     }
@@ -380,73 +274,149 @@ static void join_breaks(Markup *markup) {
     markup->count = count;
 }
 
-/* ---- the plain text ---- */
+/* ---- the masked text ---- */
 
-typedef struct {
-    Markup *markup;
-    bool space;    /* the text so far is empty or ends in white space */
-    Mark *pending; /* a single without text after it so far */
-} Copy;
+/* A word in a script without cases, so that no rule takes it for an abbreviation. */
+#define MASK "\xD7\x90\xD7\x90\xD7\x90"
 
-static void copy_text(Copy *copy, StrView text) {
-    for (size_t position = 0, start = 0; position < text.length; start = position) {
-        int c = utf8_next(text, &position);
-        copy->space = unicode_is_space(c);
-        if (copy->pending) {
-            copy->pending->space_after = copy->space;
-            if (!copy->space && !copy->pending->space_before) strbuf_add_char(&copy->markup->plain, ' ');
+/* `masked` stands for the source's bytes as a whole, or is these bytes. */
+static void add_run(Markup *markup, const char *source, size_t length, StrView masked) {
+    if (length == 0) return;
+    MEM_GROW(markup->runs, markup->run_capacity, (size_t)markup->run_count + 1);
+    markup->runs[markup->run_count++] = (MarkupRun){
+        markup->masked.length, (size_t)(source - markup->repaired.data), length, masked.data != source};
+    strbuf_add(&markup->masked, masked);
+}
+
+static void mask_text(Markup *markup, const char *from, const char *to) {
+    StrView text = strbuf_view(&markup->repaired);
+    StrBuf character = {0};
+    const char *start = from; /* of the text without entities and form feeds */
+    for (int c; from < to;) {
+        size_t length = entity_decode(text, (size_t)(from - text.data), &c);
+        if (length == 0 && *from == MARKUP_BREAK) length = 1, c = ' ';
+        if (length > 0) {
+            add_run(markup, start, (size_t)(from - start), (StrView){start, (size_t)(from - start)});
+            strbuf_clear(&character);
+            utf8_add(&character, c);
+            add_run(markup, from, length, strbuf_view(&character));
+            start = from + length;
         }
-        copy->pending = NULL;
-        StrView character = {text.data + start, position - start};
-        strbuf_add(&copy->markup->plain, c == MARKUP_BREAK ? SV(" ") : character);
+        from += length > 0 ? length : 1;
+    }
+    add_run(markup, start, (size_t)(to - start), (StrView){start, (size_t)(to - start)});
+    strbuf_free(&character);
+}
+
+static void mask_mark(Markup *markup, Mark *mark) {
+    const char *end = mark_end(mark), *last = markup->repaired.data + markup->repaired.length;
+    StrBuf *masked = &markup->masked;
+    mark->position = masked->length;
+    if (mark->kind == MARK_BREAK) {
+        add_run(markup, mark->text.data, mark->text.length, SV("\f"));
+    } else if (mark->type != PLACEHOLDER_TAG || mark->is_visible) {
+        add_run(markup, mark->text.data, mark->text.length, SV(MASK));
+    } else if (mark->kind == MARK_SINGLE && end < last && !is_blank(*end)) {
+        bool blank = masked->length == 0 || is_blank(masked->data[masked->length - 1]);
+        if (!blank) add_run(markup, mark->text.data, mark->text.length, SV(" "));
     }
 }
 
-static void copy_break(Copy *copy, const Mark *mark) {
-    Markup *markup = copy->markup;
-    bool last = mark_end(mark) == markup->repaired.data + markup->repaired.length;
-    if (copy->pending) copy->pending->space_after = true;
-    copy->pending = NULL;
-    copy->space = true;
-    if (markup->plain.length > 0 && !last) strbuf_add_char(&markup->plain, MARKUP_BREAK);
-}
-
-static void copy_mark(Copy *copy, Mark *mark) {
-    mark->position = copy->markup->plain.length;
-    if (mark->kind == MARK_BREAK) copy_break(copy, mark);
-    if (mark->kind != MARK_SINGLE) return;
-    mark->space_before = copy->space;
-    copy->space = false;
-    copy->pending = mark;
-}
-
-static void copy_plain(Markup *markup) {
-    Copy copy = {.markup = markup, .space = true};
+static void mask(Markup *markup) {
     const char *from = strbuf_text(&markup->repaired), *end = from + markup->repaired.length;
     for (int m = 0; m < markup->count; m++) {
         Mark *mark = &markup->items[m];
-        copy_text(&copy, (StrView){from, (size_t)(mark->text.data - from)});
-        copy_mark(&copy, mark);
-        from = mark->text.data + mark->text.length;
+        mask_text(markup, from, mark->text.data);
+        mask_mark(markup, mark);
+        from = mark_end(mark);
     }
-    copy_text(&copy, (StrView){from, (size_t)(end - from)});
-    if (copy.pending) copy.pending->space_after = true;
+    mask_text(markup, from, end);
 }
 
 void markup_find(StrView text, Markup *markup) {
     utf8_repair(text, &markup->repaired);
-    scan_marks(&(Scan){.text = {strbuf_text(&markup->repaired), markup->repaired.length}, .markup = markup});
+    StrView repaired = {strbuf_text(&markup->repaired), markup->repaired.length};
+    scan_marks(&(Scan){.scan = {.text = repaired}, .markup = markup});
     find_partners(markup, true);
     join_untranslatable(markup);
     find_partners(markup, false);
     join_breaks(markup);
     find_partners(markup, false);
-    copy_plain(markup);
+    mask(markup);
 }
 
 void markup_free(Markup *markup) {
     strbuf_free(&markup->repaired);
-    strbuf_free(&markup->plain);
+    strbuf_free(&markup->masked);
     mem_free(markup->items);
+    mem_free(markup->runs);
     *markup = (Markup){0};
+}
+
+/* ---- from the masked text back ---- */
+
+static const MarkupRun *run_at(const Markup *markup, size_t at) {
+    int first = 0, end = markup->run_count; /* the last run that begins at or before `at` */
+    while (end - first > 1) {
+        int middle = first + (end - first) / 2;
+        if (markup->runs[middle].masked <= at)
+            first = middle;
+        else
+            end = middle;
+    }
+    return &markup->runs[first];
+}
+
+int markup_first_mark(const Markup *markup, const char *at) {
+    int first = 0, end = markup->count;
+    while (first < end) {
+        int middle = first + (end - first) / 2;
+        if (markup->items[middle].text.data < at)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* With the tags at the beginning of the masked text at `at`, from the first opening one on. */
+static const char *source_start(const Markup *markup, size_t at) {
+    const MarkupRun *run = run_at(markup, at);
+    const char *start = markup->repaired.data + run->source + (run->whole ? 0 : at - run->masked),
+               *text = start;
+    int text_mark = markup_first_mark(markup, text), m = text_mark;
+    while (m > 0 && mark_end(&markup->items[m - 1]) == start && markup->items[m - 1].position == at)
+        start = markup->items[--m].text.data;
+    while (m < text_mark && markup->items[m].kind != MARK_OPEN) m++;
+    return m < text_mark ? markup->items[m].text.data : text;
+}
+
+/* With the closing tags at the end of the masked text before `at`, up to the first other mark. */
+static const char *source_end(const Markup *markup, size_t at) {
+    const MarkupRun *run = run_at(markup, at - 1);
+    const char *end = markup->repaired.data + run->source + (run->whole ? run->length : at - run->masked);
+    for (int m = markup_first_mark(markup, end); m < markup->count; m++) {
+        const Mark *mark = &markup->items[m];
+        if (mark->text.data != end || mark->position != at || mark->kind != MARK_CLOSE) break;
+        end = mark_end(mark);
+    }
+    return end;
+}
+
+StrView markup_source(const Markup *markup, StrView part) {
+    size_t from = (size_t)(part.data - strbuf_text(&markup->masked));
+    const char *start = source_start(markup, from), *end = source_end(markup, from + part.length);
+    const Mark *items = markup->items;
+    int first = markup_first_mark(markup, start), last = markup_first_mark(markup, end) - 1;
+    while (first <= last) { /* leave out a pair around all of it, and tags whose partner is outside */
+        bool opens = items[first].text.data == start && items[first].kind == MARK_OPEN;
+        bool closes = mark_end(&items[last]) == end && items[last].kind == MARK_CLOSE;
+        bool pair = opens && closes && items[first].partner == last;
+        opens = opens && (pair || items[first].partner < 0 || items[first].partner > last);
+        closes = closes && (pair || items[last].partner < first);
+        if (opens) start = mark_end(&items[first++]);
+        if (closes) end = items[last--].text.data;
+        if (!opens && !closes) break;
+    }
+    return (StrView){start, (size_t)(end - start)};
 }

@@ -169,6 +169,24 @@ void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids) {
     tokenizer_encode_spelled(tokenizer, line, ids, NULL);
 }
 
+void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids) {
+    size_t position = 0, before;
+    StrBuf both = {0};
+    if (text.length == 0) return;
+    /* A character of another class is a token of its own. */
+    strbuf_add_char(&both, unicode_class(utf8_next(text, &position)) == CHAR_OTHER ? 'a' : '.');
+    size_t start = ids->count;
+    tokenizer_encode(tokenizer, strbuf_view(&both), ids);
+    before = ids->count - start;
+    ids->count = start;
+    strbuf_add(&both, text);
+    tokenizer_encode(tokenizer, strbuf_view(&both), ids);
+    if (before > ids->count - start) before = ids->count - start;
+    ids->count -= before;
+    memmove(ids->ids + start, ids->ids + start + before, (ids->count - start) * sizeof *ids->ids);
+    strbuf_free(&both);
+}
+
 /* ---- decoding ---- */
 
 bool tokenizer_marks_ends(const Tokenizer *tokenizer) {

@@ -67,6 +67,8 @@ const Vocab *tokenizer_vocab(const Tokenizer *tokenizer);
 /* Does the last piece of a word have a marker (BPE_SUFFIX)? <unk> never has one. */
 bool tokenizer_marks_ends(const Tokenizer *tokenizer);
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids); /* appends; no <s> or </s> */
+/* The tokens of text that directly follows other characters, as tokenizer_encode cuts it there. */
+void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids);
 /* tokenizer_encode with BPE-dropout of probability `p` (bpe.h). */
 void tokenizer_encode_dropout(Tokenizer *tokenizer, StrView line, double p, Rng *rng, IdList *ids);
 void tokenizer_decode(const Tokenizer *tokenizer, const int *ids, size_t count,

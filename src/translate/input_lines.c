@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "text/markup.h"
+#include "text/marked_text.h"
 #include "translate/sentences.h"
 
 /* ---- JSON ---- */
@@ -36,7 +36,7 @@ static Status check_one_sentence(StrView text, bool tags) {
     TextList sentences = {0};
     Markup markup = {0};
     if (tags) markup_find(text, &markup);
-    split_sentences(tags ? strbuf_view(&markup.plain) : text, false, &sentences);
+    split_sentences(tags ? strbuf_view(&markup.masked) : text, false, &sentences);
     int count = sentences.count;
     text_list_free(&sentences);
     markup_free(&markup);
@@ -95,8 +95,11 @@ Status input_lines_set_prefix(InputLines *lines, const char *prefix, const char 
 
 static StrView without_markup(Arena *arena, StrView text) {
     Markup markup = {0};
+    MarkedText marked = {0};
     markup_find(text, &markup);
-    StrView plain = arena_text(arena, strbuf_view(&markup.plain));
+    marked_text_make(&markup, strbuf_view(&markup.repaired), &marked);
+    StrView plain = arena_text(arena, strbuf_view(&marked.plain));
+    marked_text_free(&marked);
     markup_free(&markup);
     return plain;
 }

@@ -15,7 +15,7 @@ typedef struct {
 } Slot;
 
 typedef struct {
-    const Markup *markup;
+    const MarkedText *marked;
     const Translation *translation;
     const TranslationItem *item;
     int units;      /* of the translation's item */
@@ -32,6 +32,12 @@ typedef struct {
 
 /* ---- units ---- */
 
+/* Characters of words; adjacent ones are one unit. */
+static bool is_word(int c) {
+    CharClass class = unicode_class(c);
+    return (class == CHAR_LETTER || class == CHAR_DIGIT || class == CHAR_MARK) && unicode_width(c) < 2;
+}
+
 /* The first and last character of a token; -1 if it has none. */
 static void token_ends(const Tokenizer *tokenizer, int id, int *first, int *last) {
     StrBuf text = {0};
@@ -44,18 +50,13 @@ static void token_ends(const Tokenizer *tokenizer, int id, int *first, int *last
     strbuf_free(&text);
 }
 
-bool markup_is_word(int c) {
-    CharClass class = unicode_class(c);
-    return (class == CHAR_LETTER || class == CHAR_DIGIT || class == CHAR_MARK) && unicode_width(c) < 2;
-}
-
 /* unit[i] of token i, from 0; returns the number of units. */
 static int text_units(const Tokenizer *tokenizer, const int *ids, const int *word, int count, int *unit) {
     int units = 0, before = -1, first, last;
     for (int i = 0; i < count; i++) {
         token_ends(tokenizer, ids[i], &first, &last);
         bool joined = first < 0 || before < 0 || first == '\'' || first == 0x2019 ||
-                      unicode_class(first) == CHAR_MARK || (markup_is_word(before) && markup_is_word(first));
+                      unicode_class(first) == CHAR_MARK || (is_word(before) && is_word(first));
         if (i == 0 || word[i] != word[i - 1] || !joined) units++;
         before = last;
         unit[i] = units - 1;
@@ -128,10 +129,10 @@ typedef struct {
 } Word;
 
 /* Count the tokens of the word; its first mark is m. */
-static void word_measure(const Markup *markup, int m, Tokenizer *tokenizer, Word *word) {
+static void word_measure(const MarkedText *marked, int m, Tokenizer *tokenizer, Word *word) {
     enum { MOST_BYTES = 1 << 19 }; /* of all parts: hundredths of a second */
-    size_t end = (size_t)(word->text.data - strbuf_text(&markup->plain)) + word->text.length, marks = 0;
-    for (; m < markup->count && markup->items[m].position < end; m++) marks++;
+    size_t end = (size_t)(word->text.data - strbuf_text(&marked->plain)) + word->text.length, marks = 0;
+    for (; m < marked->count && marked->items[m].position < end; m++) marks++;
     word->tokens = count_tokens(tokenizer, word->text);
     word->by_length = marks * word->text.length > MOST_BYTES;
 }
@@ -145,21 +146,21 @@ static int tokens_before(Tokenizer *tokenizer, const Word *word, size_t at) {
 
 /* The direction in which a tag inside a unit moves: away from its partner, so that pairs enclose whole
  * units. 0 if it has no partner, or the pair encloses nothing. */
-static int pair_step(const Markup *markup, int m) {
-    const Mark *mark = &markup->items[m];
-    if (mark->partner < 0 || markup->items[mark->partner].position == mark->position) return 0;
+static int pair_step(const MarkedText *marked, int m) {
+    const TextMark *mark = &marked->items[m];
+    if (mark->partner < 0 || marked->items[mark->partner].position == mark->position) return 0;
     return mark->kind == MARK_OPEN ? -1 : 1;
 }
 
 static void find_tokens(Placement *p, Tokenizer *tokenizer, const int *source_unit) {
-    const Markup *markup = p->markup;
-    StrView plain = strbuf_view(&markup->plain);
+    const MarkedText *marked = p->marked;
+    StrView plain = strbuf_view(&marked->plain);
     StrView rest = plain;
     Word word = {{plain.data, 0}, 0, false};
     int before = 0; /* tokens before it */
     int S = p->translation->source_length;
-    for (int m = 0; m < markup->count; m++) {
-        size_t at = markup->items[m].position;
+    for (int m = 0; m < marked->count; m++) {
+        size_t at = marked->items[m].position;
         while (rest.length > 0 && plain.length - rest.length <= at) {
             if (word.tokens < 0) word.tokens = count_tokens(tokenizer, word.text);
             before += word.tokens;
@@ -167,9 +168,9 @@ static void find_tokens(Placement *p, Tokenizer *tokenizer, const int *source_un
         }
         size_t start = (size_t)(word.text.data - plain.data);
         bool after = at >= start + word.text.length, inside = at > start && !after;
-        if (at > start && word.tokens < 0) word_measure(markup, m, tokenizer, &word);
+        if (at > start && word.tokens < 0) word_measure(marked, m, tokenizer, &word);
         int token = before + (inside ? tokens_before(tokenizer, &word, at - start) : after ? word.tokens : 0);
-        int step = pair_step(markup, m);
+        int step = pair_step(marked, m);
         if (step < 0 && inside && token == before + word.tokens) token--;
         if (token > S) token = S;
         while (step && token > 0 && token < S && source_unit[token] == source_unit[token - 1]) token += step;
@@ -186,17 +187,17 @@ typedef struct {
 } Range;
 
 static bool is_pair(const Placement *p, int m) {
-    return p->markup->items[m].kind == MARK_OPEN && p->markup->items[m].partner >= 0;
+    return p->marked->items[m].kind == MARK_OPEN && p->marked->items[m].partner >= 0;
 }
 
-/* One tag of a pair with a break inside. */
+/* A tag whose partner is in another chunk. */
 static bool is_half(const Placement *p, int m) {
-    MarkKind kind = p->markup->items[m].kind;
-    return (kind == MARK_OPEN || kind == MARK_CLOSE) && p->markup->items[m].partner < 0;
+    MarkKind kind = p->marked->items[m].kind;
+    return (kind == MARK_OPEN || kind == MARK_CLOSE) && p->marked->items[m].partner < 0;
 }
 
 static int next_mark(const Placement *p, int m) {
-    return is_pair(p, m) ? p->markup->items[m].partner + 1 : m + 1;
+    return is_pair(p, m) ? p->marked->items[m].partner + 1 : m + 1;
 }
 
 /* Pairs: the longest run of units that belong to the pair, without units of another pair. */
@@ -204,7 +205,7 @@ static void place_pairs(Placement *p, const Range *range) {
     for (int s = range->source; s < range->source_end; s++) p->owner[s] = -1;
     for (int m = range->first; m < range->end; m = next_mark(p, m)) {
         p->slot[m] = (Slot){0};
-        for (int s = p->token[m]; is_pair(p, m) && s < p->token[p->markup->items[m].partner]; s++)
+        for (int s = p->token[m]; is_pair(p, m) && s < p->token[p->marked->items[m].partner]; s++)
             p->owner[s] = m;
     }
     int current = -1;
@@ -233,7 +234,7 @@ static int cut_units(const Placement *p, const Range *range, int token) {
     return cut;
 }
 
-/* Single marks, halves (which keep their order), and pairs without units. */
+/* Single marks, and pairs without units. */
 static void place_points(Placement *p, const Range *range) {
     for (int s = range->source; s <= range->source_end; s++) p->after[s] = -1;
     for (int k = range->from; k <= range->to; k++) p->inside[k] = -1;
@@ -244,19 +245,15 @@ static void place_points(Placement *p, const Range *range) {
         p->after[s] = last = p->after[s] >= 0 ? p->after[s] : last;
     for (int m = range->first; m < range->end; m = next_mark(p, m))
         for (int k = p->slot[m].from + 1; p->slot[m].count > 0 && k < p->slot[m].to; k++) p->inside[k] = m;
-    int half = range->from; /* position of the last half */
     for (int m = range->first; m < range->end; m = next_mark(p, m)) {
         if (p->slot[m].count > 0) continue;
         int token = p->token[m], at = range->from;
         if (token > range->source && token >= range->source_end)
             at = range->to;
-        else if (is_half(p, m))
-            at = cut_units(p, range, token);
         else if (token > range->source && p->after[token - 1] >= 0)
             at = p->after[token - 1];
         int around = p->inside[at];
         if (around >= 0) at = around > m ? p->slot[around].from : p->slot[around].to;
-        if (is_half(p, m)) half = at = at > half ? at : half;
         p->slot[m].from = p->slot[m].to = at;
     }
 }
@@ -295,7 +292,7 @@ static void place_range(Placement *p, Range range) {
         unit = p->slot[m].to;
         p->order[p->order_count++] = m;
         if (!is_pair(p, m)) continue;
-        int close = p->markup->items[m].partner;
+        int close = p->marked->items[m].partner;
         place_range(p, (Range){m + 1, close, p->token[m], p->token[close], p->slot[m].from, unit});
         p->order[p->order_count++] = close;
     }
@@ -303,61 +300,42 @@ static void place_range(Placement *p, Range range) {
     mem_free(sorted);
 }
 
-static bool is_break(const Placement *p, int m) { return p->markup->items[m].kind == MARK_BREAK; }
-
-/* The translation's text has the MARKUP_BREAKs of the plain text, unless it was translated as one
- * sentence. */
-static void place_breaks(Placement *p) {
-    StrView text = strbuf_view(&p->item->text);
-    bool split = text.length > 0 && memchr(text.data, MARKUP_BREAK, text.length);
-    int S = p->translation->source_length, unit = 0,
-        *before = p->after; /* units that belong to the tokens before each */
-    for (int s = 0; s <= S; s++) before[s] = 0;
-    for (int u = 0; u < p->units; u++)
-        if (p->belongs[u] < S) before[p->belongs[u] + 1]++;
-    for (int s = 0; s < S; s++) before[s + 1] += before[s];
-    size_t at = 0;
-    for (int m = 0; m < p->markup->count; m++) {
-        size_t position = p->markup->items[m].position;
-        if (!is_break(p, m)) continue;
-        if (position > 0 && position == p->markup->plain.length) {
-            unit = p->units;
-        } else if (position > 0 && split) {
-            while (at < text.length && text.data[at] != MARKUP_BREAK) at++;
-            while (unit < p->units && p->text[unit].end <= at) unit++;
-            at++;
-        } else if (position > 0) {
-            unit = before[p->token[m]];
-        }
-        p->slot[m].from = p->slot[m].to = unit;
+/* Without attention, or if `in_order`: units belong to the source unit at the same share of the text, so that
+ * marks keep their order. */
+static void belong_in_order(Placement *p, const int *source_unit) {
+    int S = p->translation->source_length, units = S > 0 ? source_unit[S - 1] + 1 : 0;
+    for (int u = 0, s = 0; u < p->units; u++) {
+        while (s + 1 < S && source_unit[s] < (int)((double)u * units / p->units)) s++;
+        p->belongs[u] = s;
     }
 }
 
-/* Breaks divide marks, tokens and units into ranges. */
+/* Tags whose partner is in another chunk divide marks, tokens and units into ranges. */
 static void place_marks(Placement *p) {
-    Range range = {0};
-    place_breaks(p);
-    for (int m = 0; m < p->markup->count; m++) {
-        if (!is_break(p, m)) continue;
-        range.end = m;
-        range.source_end = p->token[m];
-        range.to = p->slot[m].from;
-        place_range(p, range);
+    Range range = {0, p->marked->count, 0, p->translation->source_length, 0, p->units};
+    for (int m = 0; m < p->marked->count; m = next_mark(p, m)) {
+        if (!is_half(p, m)) continue;
+        Range before = range;
+        before.end = m;
+        before.source_end = p->token[m];
+        before.to = p->token[m] == 0                  ? range.from
+                    : p->token[m] >= range.source_end ? range.to
+                                                      : cut_units(p, &range, p->token[m]);
+        place_range(p, before);
         p->order[p->order_count++] = m;
-        range = (Range){.first = m + 1, .source = range.source_end, .from = range.to};
+        range.first = m + 1;
+        range.source = before.source_end;
+        range.from = before.to;
     }
-    range.end = p->markup->count;
-    range.source_end = p->translation->source_length;
-    range.to = p->units;
     place_range(p, range);
 }
 
-void markup_place(const Markup *markup, const Translation *translation, int rank, Tokenizer *source,
-                  const Tokenizer *target, MarkupOrder *out) {
+void markup_place(const MarkedText *marked, const Translation *translation, int rank, bool in_order,
+                  Tokenizer *source, const Tokenizer *target, MarkupOrder *out) {
     const TranslationItem *item = &translation->items[rank];
-    size_t S = (size_t)translation->source_length, T = (size_t)item->length, M = (size_t)markup->count;
+    size_t S = (size_t)translation->source_length, T = (size_t)item->length, M = (size_t)marked->count;
     int *source_unit = mem_alloc(S, sizeof *source_unit), *target_unit = mem_alloc(T, sizeof *target_unit);
-    Placement p = {.markup = markup, .translation = translation, .item = item};
+    Placement p = {.marked = marked, .translation = translation, .item = item};
     text_units(source, translation->source, translation->source_word, (int)S, source_unit);
     p.units = text_units(target, item->ids, item->word, (int)T, target_unit);
     p.text = mem_alloc((size_t)p.units, sizeof *p.text);
@@ -369,7 +347,10 @@ void markup_place(const Markup *markup, const Translation *translation, int rank
     p.inside = mem_alloc((size_t)p.units + 1, sizeof *p.inside);
     p.order = mem_alloc(M + (size_t)p.units, sizeof *p.order);
     find_unit_texts(&p, target, target_unit);
-    if (S > 0) find_belongs(&p, target_unit, source_unit);
+    if (in_order || !item->attention)
+        belong_in_order(&p, source_unit);
+    else if (S > 0)
+        find_belongs(&p, target_unit, source_unit);
     find_tokens(&p, source, source_unit);
     place_marks(&p);
     *out = (MarkupOrder){p.text, p.order, p.order_count};

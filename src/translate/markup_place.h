@@ -7,7 +7,7 @@
 #define TRANSLATE_MARKUP_PLACE_H
 
 #include "translate/translation.h"
-#include "text/markup.h"
+#include "text/marked_text.h"
 
 typedef struct {
     size_t start, end; /* in the translation's text */
@@ -19,11 +19,10 @@ typedef struct {
     int order_count;
 } MarkupOrder;
 
-/* For item `rank` of the translation of `markup->plain`, which must have attention weights. */
-void markup_place(const Markup *markup, const Translation *translation, int rank, Tokenizer *source,
-                  const Tokenizer *target, MarkupOrder *out);
+/* For item `rank` of the translation of `marked->plain`: by its attention weights, or `in_order`: the marks
+ * keep their order and their share of the text, as they do without weights. */
+void markup_place(const MarkedText *marked, const Translation *translation, int rank, bool in_order,
+                  Tokenizer *source, const Tokenizer *target, MarkupOrder *out);
 void markup_order_free(MarkupOrder *order);
-/* Is this a character of words with spaces between them? Adjacent ones are one unit. */
-bool markup_is_word(int c);
 
 #endif

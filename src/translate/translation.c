@@ -79,12 +79,10 @@ static void join_source(const ChunkResults *line, Translation *out) {
     }
 }
 
-/* Line ends and form feeds become spaces, even if the vocabulary contains them: a translation is one line,
- * and a form feed is a break of markup. */
-static void join_text(StrBuf *text, const Tokenizer *tokenizer, const Hypothesis *chunk,
-                      const StrList *unknown) {
+void translation_text(const Tokenizer *target, const Hypothesis *chunk, const StrList *unknown,
+                      StrBuf *text) {
     size_t before = text->length;
-    tokenizer_decode_spelled(tokenizer, chunk->ids, (size_t)chunk->length, unknown, text);
+    tokenizer_decode_spelled(target, chunk->ids, (size_t)chunk->length, unknown, text);
     for (size_t i = before; i < text->length; i++)
         if (text->data[i] == '\n' || text->data[i] == '\r' || text->data[i] == '\f') text->data[i] = ' ';
 }
@@ -102,12 +100,76 @@ static bool ends_in_wide_script(StrView text) {
 }
 
 /* The text before chunk c, or after the last one. */
-static void join_gap(const ChunkResults *line, int c, StrBuf *text) {
+static StrView choose_gap(const ChunkResults *line, int c, const StrBuf *text) {
     bool between = c > 0 && c < line->chunks;
     StrView gap = line->gaps ? line->gaps[c] : between ? SV(" ") : SV("");
     if (between && (gap.length == 0 || sv_equal(gap, SV(" "))))
-        gap = ends_in_wide_script(strbuf_view(text)) ? SV("") : SV(" ");
-    strbuf_add(text, gap);
+        return ends_in_wide_script(strbuf_view(text)) ? SV("") : SV(" ");
+    return gap;
+}
+
+static void join_gap(const ChunkResults *line, int c, StrBuf *text) {
+    strbuf_add(text, choose_gap(line, c, text));
+}
+
+static bool starts_with_word(StrView text) {
+    size_t at = 0;
+    return text.length > 0 && text_is_word(utf8_next(text, &at));
+}
+
+static bool ends_with_word(StrView text) {
+    size_t at = text.length > 0 ? utf8_before(text, text.length) : 0;
+    return text.length > 0 && text_is_word(utf8_next(text, &at));
+}
+
+static bool starts_with_placeholder(StrView text) {
+    PlaceholderScan scan = {.text = text};
+    Placeholder found;
+    return placeholder_next(&scan, &found) && found.text.data == text.data && found.kind != PLACEHOLDER_TAG;
+}
+
+static bool ends_with_placeholder(StrView text) {
+    PlaceholderScan scan = {.text = text};
+    Placeholder last = {0};
+    while (placeholder_next(&scan, &last))
+        ;
+    return last.text.data && last.kind != PLACEHOLDER_TAG &&
+           last.text.data + last.text.length == text.data + text.length;
+}
+
+/* Would the texts left and right of a joint glue a placeholder or a word to what it was apart from in the
+ * source, for example because a bracket between them is not translated? */
+static bool needs_space(StrView source_left, StrView source_right, StrView left, StrView right) {
+    bool left_word = ends_with_word(left), right_word = starts_with_word(right),
+         left_placeholder = ends_with_placeholder(left), right_placeholder = starts_with_placeholder(right),
+         left_same = ends_with_word(source_left) == left_word &&
+                     ends_with_placeholder(source_left) == left_placeholder,
+         right_same = starts_with_word(source_right) == right_word &&
+                      starts_with_placeholder(source_right) == right_placeholder;
+    if (left.length == 0 || right.length == 0 || (left_same && right_same)) return false;
+    if (unicode_is_blank((StrView){left.data + left.length - 1, 1}) ||
+        unicode_is_blank((StrView){right.data, 1}))
+        return false;
+    return (left_word && (right_word || right_placeholder)) || (left_placeholder && !left_same) ||
+           (right_placeholder && !right_same) || (left_placeholder && right_word);
+}
+
+/* Text of a line with markup so far: where its last gap or output begins, and the source of that. */
+typedef struct {
+    size_t start;
+    StrView source;
+} Joint;
+
+static void join_marked(StrBuf *text, Joint *joint, StrView source, StrView output) {
+    if (source.length == 0 && output.length == 0) return;
+    StrView left = {strbuf_text(text) + joint->start, text->length - joint->start};
+    if (needs_space(joint->source, source, left, output)) strbuf_add_char(text, ' ');
+    *joint = (Joint){text->length, source};
+    strbuf_add(text, output);
+}
+
+static void join_marked_gap(const ChunkResults *line, int c, StrBuf *text, Joint *joint) {
+    join_marked(text, joint, line->gaps[c], choose_gap(line, c, text));
 }
 
 static void join_attention(TranslationItem *item, const Hypothesis *chunk, int row, int column,
@@ -163,6 +225,7 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
                       TranslationItem *item) {
     const Tokenizer *tokenizer = seq2seq_target(line->model);
     int all_steps = 0, last = line->chunks - 1;
+    Joint joint = {0};
     for (int c = 0; c < line->chunks; c++) item->length += chunk_hypothesis(line, c, rank)->length;
     const Hypothesis *end = chunk_hypothesis(line, last, rank);
     item->steps = item->length + end->steps - end->length;
@@ -173,8 +236,15 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
     if (end->attention) item->attention = mem_alloc((size_t)line->chunks, sizeof *item->attention);
     for (int c = 0, row = 0, column = 0; c <= last; column += chunk_source(line, c++)->length) {
         const Hypothesis *chunk = chunk_hypothesis(line, c, rank);
-        join_gap(line, c, &item->text);
-        join_text(&item->text, tokenizer, chunk, c == 0 ? line->unknown : NULL);
+        if (line->marked && line->marked[c].is_marked) {
+            const MarkedChunk *marked = &line->marked[c];
+            int output = rank < marked->output_count ? rank : marked->output_count - 1;
+            join_marked_gap(line, c, &item->text, &joint);
+            join_marked(&item->text, &joint, marked->text.source, strbuf_view(&marked->outputs[output]));
+        } else {
+            join_gap(line, c, &item->text);
+            translation_text(tokenizer, chunk, c == 0 ? line->unknown : NULL, &item->text);
+        }
         memcpy(item->ids + row, chunk->ids, (size_t)chunk->length * sizeof *item->ids);
         item->words = join_words(tokenizer, chunk->ids, chunk->length, item->words, item->word + row);
         size_t scores = (size_t)(c == last ? chunk->steps : chunk->length);
@@ -187,7 +257,10 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
         row += chunk->length;
     }
     item->problems[PROBLEM_EMPTY] = unicode_is_blank(strbuf_view(&item->text));
-    join_gap(line, line->chunks, &item->text);
+    if (line->marked && line->marked[last].is_marked)
+        join_marked_gap(line, line->chunks, &item->text, &joint);
+    else
+        join_gap(line, line->chunks, &item->text);
     item->normalized = hypothesis_normalize(options, item->score, all_steps);
 }
 

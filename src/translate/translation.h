@@ -10,6 +10,7 @@
 #define TRANSLATE_TRANSLATION_H
 
 #include "search/search.h"
+#include "translate/marked_chunks.h"
 
 /* The attention weights of one chunk. */
 typedef struct {
@@ -64,6 +65,10 @@ void translation_free(Translation *translation);
 AttentionRow attention_row(const AttentionBlock *blocks, int count, int t);
 /* Of step t of an item that has attention. */
 AttentionRow translation_attention(const TranslationItem *item, int t);
+/* Appends the text of one hypothesis. Line ends and form feeds become spaces, even if the vocabulary contains
+ * them: a translation is one line. `unknown`: texts of the first <unk>s, or NULL. */
+void translation_text(const Tokenizer *target, const Hypothesis *hypothesis, const StrList *unknown,
+                      StrBuf *text);
 /* Keeps the first item of each text (items of the same text differ in their tokens), and at most `most`
  * items. */
 void translation_keep_different(Translation *translation, int most);
@@ -75,7 +80,8 @@ typedef struct {
     int models, alternatives;
     const HypothesisList *results; /* [chunks] */
     int chunks;
-    const StrList *unknown; /* texts of the <unk>s in the first chunk's prefix */
+    const MarkedChunk *marked; /* [chunks] chunks with markup have their outputs as texts; or NULL */
+    const StrList *unknown;    /* texts of the <unk>s in the first chunk's prefix */
     const StrView
         *gaps; /* [chunks + 1] text before, between and after the chunks; NULL: spaces between them */
 } ChunkResults;

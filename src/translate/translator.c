@@ -2,6 +2,7 @@
 #include "translate/translator.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ typedef struct {
     const Tokens *targets;          /* [total] given translations, or NULL */
     const Constraints *constraints; /* [total], or NULL */
     int models, total;
+    const SearchOptions *search; /* NULL: the translator's; at most a whole beam is returned */
 } Sentences;
 
 typedef struct {
@@ -97,7 +99,7 @@ typedef struct {
 
 static void group_done(const GroupJob *job, const Tokens *sources, int B) {
     const TranslatorOptions *options = &job->translator->options;
-    if (!options->progress) return;
+    if (!options->progress || job->sentences->search) return; /* searched again: they have been counted */
     pthread_mutex_lock(job->lock);
     for (int b = 0; b < B; b++) *job->done += sources[b].length;
     options->progress(options->progress_context, job->all > 0 ? *job->done / job->all : 1);
@@ -108,7 +110,7 @@ static void group_done(const GroupJob *job, const Tokens *sources, int B) {
 static void group_search(void *context, int task, int thread) {
     const GroupJob *job = context;
     const Sentences *sentences = job->sentences;
-    SearchOptions options = job->translator->options.search;
+    SearchOptions options = sentences->search ? *sentences->search : job->translator->options.search;
     const SentenceLength *order = job->order + (size_t)task * (size_t)job->group;
     int rest = job->total - task * job->group, B = rest < job->group ? rest : job->group;
     int models = job->translator->count;
@@ -120,6 +122,7 @@ static void group_search(void *context, int task, int thread) {
     Constraints *constraints = mem_alloc(job->constraints ? (size_t)B : 0, sizeof *constraints);
     HypothesisList *results = mem_alloc((size_t)B, sizeof *results);
     options.decode.beam_size = job->beam_size;
+    if (options.n_best > job->beam_size) options.n_best = job->beam_size;
     for (int b = 0; b < B; b++) {
         if (job->constraints) constraints[b] = job->constraints[order[b].sentence];
         for (int m = 0; m < models; m++)
@@ -192,11 +195,6 @@ static void sentences_search(Translator *translator, const Sentences *sentences,
 
 /* ---- chunks of lines ---- */
 
-/* The texts of the <unk>s in a line, and in its given translation or prefix. */
-typedef struct {
-    StrList source, target;
-} UnknownTexts;
-
 /* The words that a chunk must contain: the target of each; a phrase of the line has no source. */
 typedef struct {
     const GlossaryTerm *terms;
@@ -205,6 +203,11 @@ typedef struct {
 
 /* The chunks of all lines of a call. */
 typedef struct {
+    int *line;               /* [count] the line of each */
+    StrList *source_unknown; /* [count] texts of the first model's <unk>s */
+    MarkedChunk *marked;     /* [count] */
+    Markup *markups;         /* [lines] with options.tags, else NULL */
+    bool any_marked;
     Tokens *sources;          /* [count, models] */
     Tokens *targets;          /* [count] given translations, or NULL */
     Constraints *constraints; /* [count], or NULL */
@@ -213,10 +216,10 @@ typedef struct {
     StrView *gaps; /* [count + lines] the text before each chunk of a line, and after the last one */
     int count, gap_count;
     size_t sources_capacity, targets_capacity, constraints_capacity, required_capacity, texts_capacity;
-    size_t gaps_capacity;
-    Arena *arena;          /* of the ids, and of the lists of terms */
-    IdList ids;            /* scratch */
-    UnknownTexts *unknown; /* [lines] */
+    size_t gaps_capacity, line_capacity, unknown_capacity, marked_capacity;
+    Arena *arena;     /* of the ids, and of the lists of terms */
+    IdList ids;       /* scratch */
+    StrList *unknown; /* [lines] texts of the <unk>s in the given translation or prefix */
 } Chunks;
 
 /* `unknown` may be NULL. */
@@ -229,19 +232,39 @@ static Tokens chunks_tokens(Chunks *chunks, Tokenizer *tokenizer, StrView text, 
     return (Tokens){ids, (int)chunks->ids.count};
 }
 
-/* Add one chunk; returns false if the first model has no tokens for it. `unknown` receives the texts of the
- * first model's <unk>s. */
-static bool chunks_add(Chunks *chunks, const Translator *translator, StrView text, StrList *unknown) {
-    size_t models = (size_t)translator->count, first = (size_t)chunks->count * models;
-    MEM_GROW(chunks->sources, chunks->sources_capacity, first + models);
+/* Set the tokens that the models read for a chunk; false if the first model has none. */
+static bool chunks_encode(Chunks *chunks, const Translator *translator, int chunk, StrView text) {
+    size_t models = (size_t)translator->count, first = (size_t)chunk * models;
+    strlist_free(&chunks->source_unknown[chunk]);
     for (size_t m = 0; m < models; m++) {
+        StrList *unknown = m == 0 ? &chunks->source_unknown[chunk] : NULL;
         chunks->sources[first + m] =
-            chunks_tokens(chunks, seq2seq_source(translator->models[m]), text, m == 0 ? unknown : NULL);
+            chunks_tokens(chunks, seq2seq_source(translator->models[m]), text, unknown);
         if (m == 0 && chunks->sources[first].length == 0) return false;
     }
-    MEM_GROW(chunks->texts, chunks->texts_capacity, (size_t)chunks->count + 1);
-    chunks->texts[chunks->count++] = text;
     return true;
+}
+
+/* Add one chunk of a line; returns false if the first model has no tokens for it. `marked` moves into it, or
+ * is released. */
+static bool chunks_add(Chunks *chunks, const Translator *translator, int line, StrView text,
+                       MarkedChunk marked) {
+    size_t count = (size_t)chunks->count + 1;
+    MEM_GROW(chunks->sources, chunks->sources_capacity, count * (size_t)translator->count);
+    MEM_GROW(chunks->line, chunks->line_capacity, count);
+    MEM_GROW(chunks->source_unknown, chunks->unknown_capacity, count);
+    MEM_GROW(chunks->marked, chunks->marked_capacity, count);
+    MEM_GROW(chunks->texts, chunks->texts_capacity, count);
+    chunks->line[chunks->count] = line;
+    chunks->source_unknown[chunks->count] = (StrList){0};
+    chunks->marked[chunks->count] = marked;
+    chunks->texts[chunks->count] = marked.is_marked ? strbuf_view(&marked.text.plain) : text;
+    chunks->any_marked |= marked.is_marked;
+    if (marked.is_marked) text = marked_chunk_text(&marked);
+    if (chunks_encode(chunks, translator, chunks->count, text)) return chunks->count++ >= 0;
+    marked_chunk_free(&marked);
+    strlist_free(&chunks->source_unknown[chunks->count]);
+    return false;
 }
 
 /* The words that a chunk must contain: the phrases of `constraints`, which may be NULL, and the
@@ -312,46 +335,90 @@ static void warn_long(const TranslatorOptions *options, StrView text, const Text
                  texts->count);
 }
 
+/* Add the chunk that a part of a line stands for; returns whether it has something to translate. */
+static bool chunks_add_part(Chunks *chunks, const Translator *translator, int line, StrView part,
+                            const char **end) {
+    MarkedChunk marked = {0};
+    StrView source = part;
+    if (chunks->markups) {
+        MarkedText text = {0};
+        source = markup_source(&chunks->markups[line], part);
+        marked_text_make(&chunks->markups[line], source, &text);
+        if (!text.has_letters) {
+            marked_text_free(&text);
+            return false;
+        }
+        marked_chunk_make(&marked, text, translator->models, translator->count);
+    }
+    if (!chunks_add(chunks, translator, line, source, marked)) return false;
+    chunks_add_gap(chunks, *end, source.data);
+    *end = source.data + source.length;
+    return true;
+}
+
 /* Cut a text that may be too long and add its chunks; returns their number. `*end`: the end of the line's
  * chunks so far. */
-static int chunks_add_text(Chunks *chunks, const Translator *translator, StrView text, long number,
-                           StrList *unknown, const char **end) {
+static int chunks_add_text(Chunks *chunks, const Translator *translator, int line, StrView text, long number,
+                           const char **end) {
     const TranslatorOptions *options = &translator->options;
     TextList texts = {0};
     int added = 0;
     split_line(seq2seq_source(translator->models[0]), text, options->search.decode.max_input_length, &texts);
     warn_long(options, text, &texts, number);
-    for (int i = 0; i < texts.count && (i == 0 || !options->crop); i++) {
-        StrView chunk = texts.items[i];
-        if (!chunks_add(chunks, translator, chunk, unknown)) continue;
-        chunks_add_gap(chunks, *end, chunk.data);
-        *end = chunk.data + chunk.length;
-        added++;
+    for (int i = 0; i < texts.count && (i == 0 || !options->crop); i++)
+        added += chunks_add_part(chunks, translator, line, texts.items[i], end);
+    if (options->crop && added > 0) {
+        if (chunks->markups) text = markup_source(&chunks->markups[line], text);
+        *end = text.data + text.length;
     }
-    if (options->crop && added > 0) *end = text.data + text.length;
     text_list_free(&texts);
     return added;
 }
 
+/* The texts between breaks. */
+static void split_at_breaks(StrView text, TextList *parts) {
+    for (StrView part; sv_next(&text, MARKUP_BREAK, &part);) {
+        part = sv_trim(part);
+        if (part.length == 0) continue;
+        MEM_GROW(parts->items, parts->capacity, (size_t)parts->count + 1);
+        parts->items[parts->count++] = part;
+    }
+}
+
+static void split_text(const TranslatorOptions *options, StrView text, TextList *parts) {
+    if (options->split)
+        split_sentences(text, options->wrapped, parts);
+    else
+        split_at_breaks(text, parts);
+}
+
 /* Cut the line and add its chunks; returns their number. */
-static int chunks_add_line(Chunks *chunks, Translator *translator, StrView line,
-                           const LineConstraints *constraints, long number, UnknownTexts *unknown) {
+static int chunks_add_line(Chunks *chunks, Translator *translator, int i, StrView line,
+                           const LineConstraints *constraints, long number) {
+    const TranslatorOptions *options = &translator->options;
     if (!line.data) line = SV(""); /* for the pointers of gaps */
-    const char *end = line.data;
-    TextList sentences = {0};
+    StrView text = line;
+    TextList parts = {0};
     int added = 0;
-    if (!unicode_is_blank(line)) {
-        if (translator->options.split)
-            split_sentences(line, translator->options.wrapped, &sentences);
+    if (chunks->markups) {
+        Markup *markup = &chunks->markups[i];
+        markup_find(line, markup);
+        line = (StrView){strbuf_text(&markup->repaired), markup->repaired.length};
+        text = (StrView){strbuf_text(&markup->masked), markup->masked.length};
+    }
+    const char *end = line.data;
+    if (!unicode_is_blank(text)) {
+        if (options->split || options->tags)
+            split_text(options, text, &parts);
         else
-            added += chunks_add_text(chunks, translator, line, number, &unknown->source, &end);
-        for (int i = 0; i < sentences.count; i++)
-            added += chunks_add_text(chunks, translator, sentences.items[i], number, &unknown->source, &end);
+            added += chunks_add_text(chunks, translator, i, text, number, &end);
+        for (int p = 0; p < parts.count; p++)
+            added += chunks_add_text(chunks, translator, i, parts.items[p], number, &end);
     }
     chunks_add_gap(chunks, end, line.data + line.length);
-    if (constraints || translator->options.glossary)
-        chunks_constrain(chunks, translator, constraints, number, chunks->count - added, &unknown->target);
-    text_list_free(&sentences);
+    if (constraints || options->glossary)
+        chunks_constrain(chunks, translator, constraints, number, chunks->count - added, &chunks->unknown[i]);
+    text_list_free(&parts);
     return added;
 }
 
@@ -362,22 +429,37 @@ static void chunks_join(const Chunks *chunks, const HypothesisList *results, Tra
         ChunkResults line = {.model = translator->models[0],
                              .models = translator->count,
                              .alternatives = translator->options.search.alternatives,
-                             .unknown = &chunks->unknown[i].target};
-        if (translator->options.split && chunks->gaps) line.gaps = chunks->gaps + first + i;
+                             .unknown = &chunks->unknown[i]};
+        bool gaps = translator->options.split || translator->options.tags;
+        if (gaps && chunks->gaps) line.gaps = chunks->gaps + first + i;
         if (out[i].chunks > 0) { /* chunks->sources is NULL if no line has any */
             line.chunks = out[i].chunks;
             line.sources = chunks->sources + (size_t)first * (size_t)translator->count;
             line.results = results + first;
+            line.marked = chunks->marked + first;
         }
         translation_join(&out[i], &line, &translator->options.search.decode);
-        out[i].source_unknown = chunks->unknown[i].source;
-        out[i].target_unknown = chunks->unknown[i].target;
+        for (int rank = 0; chunks->markups && out[i].chunks > 0 && rank < out[i].count; rank++)
+            markup_finish(&chunks->markups[i], &out[i].items[rank].text);
+        for (int c = first; c < first + out[i].chunks; c++)
+            for (size_t u = 0; u < chunks->source_unknown[c].count; u++)
+                strlist_add(&out[i].source_unknown, sv(chunks->source_unknown[c].items[u]));
+        out[i].target_unknown = chunks->unknown[i];
         translator->tokens += out[i].items[0].steps;
     }
 }
 
-static void chunks_free(Chunks *chunks, HypothesisList *results) {
-    for (int c = 0; c < chunks->count; c++) hypotheses_free(&results[c]);
+static void chunks_free(Chunks *chunks, HypothesisList *results, int lines) {
+    for (int c = 0; c < chunks->count; c++) {
+        hypotheses_free(&results[c]);
+        strlist_free(&chunks->source_unknown[c]);
+        marked_chunk_free(&chunks->marked[c]);
+    }
+    for (int i = 0; chunks->markups && i < lines; i++) markup_free(&chunks->markups[i]);
+    mem_free(chunks->markups);
+    mem_free(chunks->line);
+    mem_free(chunks->source_unknown);
+    mem_free(chunks->marked);
     for (int c = 0; chunks->constraints && c < chunks->count; c++) constraints_free(&chunks->constraints[c]);
     mem_free(results);
     mem_free(chunks->sources);
@@ -389,6 +471,171 @@ static void chunks_free(Chunks *chunks, HypothesisList *results) {
     mem_free(chunks->required);
     id_list_free(&chunks->ids);
     arena_free(chunks->arena);
+}
+
+/* ---- chunks with markup ---- */
+
+typedef struct {
+    Translator *translator;
+    Chunks *chunks;
+    HypothesisList *results; /* [chunks->count] */
+    int *list, count;        /* the chunks to search next */
+} MarkedSearch;
+
+static const StrList *prefix_unknown(const Chunks *chunks, int c) {
+    bool first = c == 0 || chunks->line[c] != chunks->line[c - 1];
+    return first ? &chunks->unknown[chunks->line[c]] : NULL;
+}
+
+/* Search the chunks of the list. `search`: as in Sentences. `targets` [count]: score these, or NULL. */
+static void search_list(MarkedSearch *search, const SearchOptions *options, const Tokens *targets,
+                        HypothesisList *results) {
+    const Chunks *chunks = search->chunks;
+    size_t count = (size_t)search->count, models = (size_t)search->translator->count;
+    Tokens *sources = mem_alloc(count * models, sizeof *sources);
+    Constraints *constraints = mem_alloc(count, sizeof *constraints);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(sources + i * models, chunks->sources + (size_t)search->list[i] * models,
+               models * sizeof *sources);
+        if (chunks->constraints) constraints[i] = chunks->constraints[search->list[i]];
+    }
+    Sentences sentences = {sources,
+                           targets,
+                           chunks->constraints && !targets ? constraints : NULL,
+                           search->translator->count,
+                           search->count,
+                           options};
+    sentences_search(search->translator, &sentences, results);
+    mem_free(constraints);
+    mem_free(sources);
+}
+
+/* Search the chunks of the list; those without a hypothesis that agrees with them stay in it. */
+static void search_and_take(MarkedSearch *search, const SearchOptions *options) {
+    Chunks *chunks = search->chunks;
+    const Translator *translator = search->translator;
+    HypothesisList *results = mem_alloc((size_t)search->count, sizeof *results);
+    int left = 0;
+    search_list(search, options, NULL, results);
+    for (int i = 0; i < search->count; i++) {
+        int c = search->list[i];
+        hypotheses_free(&search->results[c]);
+        search->results[c] = results[i];
+        if (!chunks->marked[c].is_marked) continue;
+        if (!marked_chunk_take(&chunks->marked[c], &search->results[c], translator->options.search.n_best,
+                               seq2seq_target(translator->models[0]), prefix_unknown(chunks, c)))
+            search->list[left++] = c;
+    }
+    search->count = left;
+    mem_free(results);
+}
+
+/* Search the chunks of the list with their placeholders as phrases. */
+static void search_constrained(MarkedSearch *search, const SearchOptions *options) {
+    Chunks *chunks = search->chunks;
+    const Seq2Seq *model = search->translator->models[0];
+    size_t count = (size_t)search->count;
+    MarkedSearch with = {search->translator, chunks, search->results, mem_alloc(count, sizeof(int)), 0};
+    bool alone = !chunks->constraints; /* no chunk has other constraints */
+    if (alone) chunks->constraints = mem_alloc((size_t)chunks->count, sizeof *chunks->constraints);
+    int *phrases = mem_alloc((size_t)chunks->count, sizeof *phrases); /* that each chunk had before */
+    int without = 0;
+    for (int c = 0; c < chunks->count; c++) phrases[c] = chunks->constraints[c].phrase_count;
+    for (int i = 0; i < search->count; i++) {
+        int c = search->list[i];
+        Tokens source = chunks->sources[(size_t)c * (size_t)search->translator->count];
+        if (marked_chunk_constrain(&chunks->marked[c], &chunks->constraints[c], model, source))
+            with.list[with.count++] = c;
+        else
+            search->list[without++] = c;
+    }
+    if (with.count > 0) search_and_take(&with, options);
+    memcpy(search->list + without, with.list, (size_t)with.count * sizeof *with.list);
+    search->count = without + with.count;
+    for (int c = 0; c < chunks->count; c++) constraints_cut_phrases(&chunks->constraints[c], phrases[c]);
+    for (int c = 0; alone && c < chunks->count; c++) constraints_free(&chunks->constraints[c]);
+    if (alone) {
+        mem_free(chunks->constraints);
+        chunks->constraints = NULL;
+        chunks->constraints_capacity = 0;
+    }
+    mem_free(phrases);
+    mem_free(with.list);
+}
+
+/* Translate the chunks of the list without their markup, and put it back. */
+static void search_plain(MarkedSearch *search) {
+    Chunks *chunks = search->chunks;
+    const Translator *translator = search->translator;
+    const Seq2Seq *model = translator->models[0];
+    SearchOptions options = translator->options.search;
+    size_t models = (size_t)translator->count;
+    HypothesisList *results = mem_alloc((size_t)search->count, sizeof *results);
+    options.attention = seq2seq_has_attention(model);
+    for (int i = 0; i < search->count; i++) {
+        int c = search->list[i];
+        chunks->marked[c].in_place = false;
+        chunks_encode(chunks, translator, c, marked_chunk_text(&chunks->marked[c]));
+        if (!chunks->constraints) continue;
+        constraints_cut_phrases(&chunks->constraints[c], 0);
+        add_terms(chunks, translator, &chunks->required[c], c);
+    }
+    search_list(search, &options, NULL, results);
+    for (int i = 0; i < search->count; i++) {
+        int c = search->list[i];
+        marked_chunk_restore(&chunks->marked[c], model, chunks->sources + (size_t)c * models,
+                             translator->count, &results[i], &options.decode, prefix_unknown(chunks, c));
+        for (int rank = 0; rank < results[i].count && !translator->options.search.attention; rank++) {
+            mem_free(results[i].items[rank].attention);
+            results[i].items[rank].attention = NULL;
+        }
+        hypotheses_free(&search->results[c]);
+        search->results[c] = results[i];
+    }
+    mem_free(results);
+}
+
+/* The best hypothesis of a beam has alternatives; add those of others that were taken. */
+static void add_alternatives(MarkedSearch *search) {
+    const SearchOptions *options = &search->translator->options.search;
+    search->count = 0;
+    for (int c = 0; c < search->chunks->count && options->alternatives > 0; c++)
+        if (!search->results[c].items[0].alternatives) search->list[search->count++] = c;
+    if (search->count == 0) return;
+    Tokens *targets = mem_alloc((size_t)search->count, sizeof *targets);
+    HypothesisList *results = mem_alloc((size_t)search->count, sizeof *results);
+    for (int i = 0; i < search->count; i++) {
+        const Hypothesis *best = &search->results[search->list[i]].items[0];
+        targets[i] = (Tokens){best->ids, best->length};
+    }
+    search_list(search, options, targets, results);
+    for (int i = 0; i < search->count; i++) {
+        search->results[search->list[i]].items[0].alternatives = results[i].items[0].alternatives;
+        results[i].items[0].alternatives = NULL;
+        hypotheses_free(&results[i]);
+    }
+    mem_free(targets);
+    mem_free(results);
+}
+
+/* Search all chunks: see "Markup" in translator.h. */
+static void chunks_search_marked(Chunks *chunks, Translator *translator, HypothesisList *results) {
+    MarkedSearch search = {translator, chunks, results, mem_alloc((size_t)chunks->count, sizeof(int)), 0};
+    const SearchOptions *own = &translator->options.search;
+    SearchOptions whole_beam = *own;
+    whole_beam.n_best = INT_MAX;
+    whole_beam.alternatives = 0;
+    for (int c = 0; c < chunks->count; c++)
+        if (!chunks->marked[c].is_marked || chunks->marked[c].in_place) search.list[search.count++] = c;
+    search_and_take(&search, NULL);
+    if (search.count > 0 && own->decode.beam_size > own->n_best) search_and_take(&search, &whole_beam);
+    if (search.count > 0 && !model_is_right_to_left(translator->models[0]))
+        search_constrained(&search, &whole_beam);
+    for (int c = 0; c < chunks->count; c++)
+        if (chunks->marked[c].is_marked && !chunks->marked[c].in_place) search.list[search.count++] = c;
+    if (search.count > 0) search_plain(&search);
+    add_alternatives(&search);
+    mem_free(search.list);
 }
 
 /* ---- constraints that are met ---- */
@@ -437,38 +684,41 @@ static void check_constraints(const Translator *translator, const LineConstraint
 void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
                     int count, long first_number, Translation *out) {
     Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
+    if (translator->options.tags) chunks.markups = mem_alloc((size_t)count, sizeof *chunks.markups);
     for (int i = 0; i < count; i++)
-        out[i].chunks = chunks_add_line(&chunks, translator, lines[i], constraints ? &constraints[i] : NULL,
-                                        first_number + i, &chunks.unknown[i]);
+        out[i].chunks = chunks_add_line(&chunks, translator, i, lines[i],
+                                        constraints ? &constraints[i] : NULL, first_number + i);
     HypothesisList *results = mem_alloc((size_t)chunks.count, sizeof *results);
-    Sentences sentences = {chunks.sources, NULL, chunks.constraints, translator->count, chunks.count};
-    sentences_search(translator, &sentences, results);
+    Sentences sentences = {chunks.sources, NULL, chunks.constraints, translator->count, chunks.count, NULL};
+    if (chunks.any_marked)
+        chunks_search_marked(&chunks, translator, results);
+    else
+        sentences_search(translator, &sentences, results);
     chunks_join(&chunks, results, translator, count, out);
     bool constrained = constraints || translator->options.glossary;
     for (int i = 0, first = 0; constrained && i < count; first += out[i++].chunks)
         check_constraints(translator, constraints ? &constraints[i] : NULL,
                           chunks.required ? chunks.required + first : NULL, results + first, first_number + i,
                           &out[i]);
-    chunks_free(&chunks, results);
+    chunks_free(&chunks, results, count);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out) {
     Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
     for (int i = 0; i < count; i++) {
-        UnknownTexts *unknown = &chunks.unknown[i];
         out[i].chunks =
-            !unicode_is_blank(lines[i]) && chunks_add(&chunks, translator, lines[i], &unknown->source);
+            !unicode_is_blank(lines[i]) && chunks_add(&chunks, translator, i, lines[i], (MarkedChunk){0});
         if (out[i].chunks == 0) continue;
         MEM_GROW(chunks.targets, chunks.targets_capacity, (size_t)chunks.count);
         chunks.targets[chunks.count - 1] =
-            chunks_tokens(&chunks, seq2seq_target(translator->models[0]), targets[i], &unknown->target);
+            chunks_tokens(&chunks, seq2seq_target(translator->models[0]), targets[i], &chunks.unknown[i]);
     }
     HypothesisList *results = mem_alloc((size_t)chunks.count, sizeof *results);
-    Sentences sentences = {chunks.sources, chunks.targets, NULL, translator->count, chunks.count};
+    Sentences sentences = {chunks.sources, chunks.targets, NULL, translator->count, chunks.count, NULL};
     sentences_search(translator, &sentences, results);
     chunks_join(&chunks, results, translator, count, out);
-    chunks_free(&chunks, results);
+    chunks_free(&chunks, results, count);
 }
 
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,

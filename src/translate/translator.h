@@ -11,6 +11,14 @@
  *               quarters of the chunk, else at a comma or semicolon, else between words, else anywhere.
  *               Their translations are joined like those of sentences. With options.crop only the first
  *               chunk is translated. Both give a warning that names the line.
+ *   Markup      with options.tags. The texts between breaks (text/markup.h) are translated separately. Models
+ *               read them with tags and placeholders in place. The best hypothesis of the beam that agrees
+ *               with the source (text/marked_text.h) is taken. If there is none, the text is searched again
+ *               with its placeholders as phrases that must occur (search/constraints.h). If that gives none
+ *               either, or if a model cannot spell a placeholder, the text is translated without its markup,
+ *               which is put back by the attention weights, or at its share of the text if the model has none
+ *               (markup_restore.h). So each item of a translation agrees with its line. Texts without a
+ *               letter are copied.
  *   Threads     one call at a time
  */
 #ifndef TRANSLATE_TRANSLATOR_H
@@ -25,6 +33,7 @@ typedef struct {
     bool crop;                /* crop long lines instead of translating them in chunks */
     bool split;               /* lines are paragraphs */
     bool wrapped;             /* a line end in a paragraph is a space, as in HTML */
+    bool tags;                /* lines contain markup and placeholders, which come back as they are */
     bool quiet;               /* no warnings about long lines and unmet constraints */
     const Glossary *glossary; /* for each sentence or chunk of a line separately; or NULL */
     /* Called after each group with the translated fraction of all source tokens, by one thread at a time; or

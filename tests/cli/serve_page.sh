@@ -58,6 +58,8 @@ grep -qF 'role="status"></p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom"
 post_json '{"q": "go .", "attention": "word"}' >"$TMP/answer"
 grep -q '^HTTP/1.1 400 ' "$TMP/answer" && grep -qF '{"error": "the model has no attention' "$TMP/answer" ||
     fail "weights of a model without attention: $(cat "$TMP/answer")"
+post_json '{"q": "<b>go .</b>", "format": "html"}' >"$TMP/answer"
+grep -q '^HTTP/1.1 200 ' "$TMP/answer" && grep -qF '<b>' "$TMP/answer" || fail "HTML: $(cat "$TMP/answer")"
 grep -qF '<p>No attention: the model has none.</p>' "$TMP/dom" || fail "no attention: $(cat "$TMP/dom")"
 serve_stop || fail "exit status"
 

@@ -11,14 +11,14 @@ cat >"$TMP/text" <<'END'
 {name} hi ! <br/>
  <i></i> {0}
 
-5 < 6 &amp; <b class="x>y">hi !</b>
+hi ! go <b class="x>y">.</b>
 END
 expect 0 translate --tags "$TMP/text"
 [ "$(wc -l <"$TMP/out")" -eq 5 ] || fail "lines: $(cat "$TMP/out")"
 [ "$(head -n 3 "$TMP/out")" = "<b>va !</b>
 {name} salut ! <br/>
  <i></i> {0}" ] || fail "tags: $(cat "$TMP/out")"
-for mark in '&amp;' '<b class="x>y">' '</b>'; do
+for mark in '<b class="x>y">' '</b>'; do
     [ "$(sed -n 5p "$TMP/out" | grep -oF "$mark" | wc -l)" -eq 1 ] || fail "$mark: $(cat "$TMP/out")"
 done
 
@@ -102,3 +102,10 @@ tiny_model narrow --set data.train="$TMP/narrow.tsv"
 expect 0 "$attn" translate -m "$TMP/narrow/best.safetensors" --tags --split "$TMP/two"
 [ "$(cat "$TMP/out")" = "$(printf ' <p>va\342\200\257!</p>  <p>salut\342\200\257!</p> ')" ] ||
     fail "narrow spaces: $(cat "$TMP/out")"
+
+# A model without attention puts marks at their share of the text.
+tiny_model plain --set model.attention=none --set train.epochs=2
+printf '<i>go .</i>\n%%s go <b>.</b> {0}\n' >"$TMP/marks"
+expect 0 "$attn" translate -m "$TMP/plain/best.safetensors" --tags "$TMP/marks"
+[ "$(grep -o '<[^>]*>\|%s\|{0}' "$TMP/out" | tr -d '\n')" = '<i></i>%s<b></b>{0}' ] ||
+    fail "no attention: $(cat "$TMP/out")"

@@ -36,7 +36,9 @@ void copy_case_run(const CaseSection *section, StrView input, StrBuf *got) {
                                            .placeholder = strbuf_text(&placeholder)});
     const Seq2Seq *models = model;
     TranslatorOptions options = {
-        .search = {.decode = seq2seq_config(model)->decode, .n_best = 1, .attention = true}, .quiet = true};
+        .search = {.decode = seq2seq_config(model)->decode, .n_best = 1, .attention = true},
+        .tags = sv_equal(case_option(section, "tags"), SV("yes")),
+        .quiet = true};
     Glossary *glossary = NULL;
     if (file.length) {
         const char *path = fixture_write("terms", file.data, file.length);

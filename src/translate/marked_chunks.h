@@ -1,0 +1,38 @@
+/* marked_chunks.h - chunks of lines with markup in the search: what models read of them, which of their
+ * hypotheses agree with them, and the text that is written.
+ *
+ * Owner   a zeroed MarkedChunk is one without markup; marked_chunk_free releases it
+ */
+#ifndef TRANSLATE_MARKED_CHUNKS_H
+#define TRANSLATE_MARKED_CHUNKS_H
+
+#include "search/search.h"
+#include "text/marked_text.h"
+
+typedef struct {
+    bool is_marked; /* false: a chunk of text without markup */
+    bool in_place;  /* models read it with its placeholders; otherwise without */
+    MarkedText text;
+    StrBuf *outputs; /* [output_count] texts of the hypotheses that agree, in their order */
+    int output_count;
+} MarkedChunk;
+
+/* `text`: moves into the chunk. The chunk is read in place if all models can spell all of its marks. */
+void marked_chunk_make(MarkedChunk *chunk, MarkedText text, const Seq2Seq *const *models, int count);
+void marked_chunk_free(MarkedChunk *chunk);
+StrView marked_chunk_text(const MarkedChunk *chunk); /* what models read */
+/* Keeps the first `most` hypotheses that agree with the chunk, which is read in place, and their outputs.
+ * Returns whether there are any; if not, the list stays as it is. `unknown`: texts of the <unk>s of a
+ * prefix. */
+bool marked_chunk_take(MarkedChunk *chunk, HypothesisList *hypotheses, int most, const Tokenizer *target,
+                       const StrList *unknown);
+/* Adds phrases for the placeholders, at the positions of `source`, the tokens of the first model; false if
+ * there are none, or too many. */
+bool marked_chunk_constrain(const MarkedChunk *chunk, Constraints *constraints, const Seq2Seq *model,
+                            Tokens source);
+/* Makes the outputs of all hypotheses of the text without its marks; `sources` [models] are its tokens. */
+void marked_chunk_restore(MarkedChunk *chunk, const Seq2Seq *model, const Tokens *sources, int models,
+                          const HypothesisList *hypotheses, const DecodeOptions *options,
+                          const StrList *unknown);
+
+#endif
