@@ -13,7 +13,7 @@ enum { DEEPEST_PAIR = 64 }; /* with more open tags, the first ones become single
 /* Elements that browsers lay out as blocks, lines or cells, and elements with text in the head. Not included
  * are names that other formats use inside of sentences, such as <link>. */
 static const char *const BLOCKS[] = {
-    "address",  "article",  "aside",      "blockquote", "body",    "br",    "caption",   "center",
+    "address",  "article",  "aside",      "blockquote", "body",    "br",    "button",    "caption",   "center",
     "col",      "colgroup", "dd",         "details",    "dialog",  "dir",   "div",       "dl",
     "dt",       "fieldset", "figcaption", "figure",     "footer",  "form",  "frameset",  "h1",
     "h2",       "h3",       "h4",         "h5",         "h6",      "head",  "header",    "hgroup",
@@ -26,6 +26,9 @@ static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th
 /* Elements whose content is neither text nor tags. */
 static const char *const RAW[] = {"script", "style"};
 enum { RAW_COUNT = sizeof RAW / sizeof *RAW };
+/* Elements with code of HTML, and the codes of XLIFF, whose content is the code itself. */
+static const char *const CODE[] = {"bpt", "code", "ec", "ept", "it", "kbd", "math", "ph", "pre",
+                                   "samp", "ut",  "var"};
 
 static char byte_at(StrView text, size_t at) { return at < text.length ? text.data[at] : '\0'; }
 
@@ -51,8 +54,13 @@ bool tag_is_block(StrView tag) {
            (tag.length > doctype.length && strncasecmp(tag.data, doctype.data, doctype.length) == 0);
 }
 
-/* Cuts the next attribute off `rest`, the tag after its name; false if there is none. */
-static bool next_attribute(StrView *rest, StrView *name, StrView *value) {
+StrView tag_attributes(StrView tag) {
+    StrView name = tag_name(tag);
+    const char *end = name.data + name.length;
+    return name.length > 0 ? (StrView){end, (size_t)(tag.data + tag.length - end)} : SV("");
+}
+
+bool tag_next_attribute(StrView *rest, StrView *name, StrView *value) {
     size_t i = 0;
     while (is_blank(byte_at(*rest, i)) || byte_at(*rest, i) == '/') i++;
     size_t start = i;
@@ -71,12 +79,10 @@ static bool next_attribute(StrView *rest, StrView *name, StrView *value) {
     return name->length > 0 || has_value;
 }
 
-/* Does this opening tag exclude its element from translation? */
-static bool is_untranslatable(StrView tag) {
-    StrView start = tag_name(tag), name, value, word;
-    const char *end_of_name = start.data + start.length;
-    StrView rest = {end_of_name, (size_t)(tag.data + tag.length - end_of_name)};
-    while (next_attribute(&rest, &name, &value)) {
+bool tag_is_untranslatable(StrView tag) {
+    StrView rest = tag_attributes(tag), name, value, word;
+    if (FIND_NAME(tag_name(tag), CODE) >= 0 || FIND_NAME(tag_name(tag), RAW) >= 0) return true;
+    while (tag_next_attribute(&rest, &name, &value)) {
         if (equals(name, "translate") && equals(value, "no")) return true;
         while (equals(name, "class") && sv_next_word(&value, &word))
             if (equals(word, "notranslate")) return true;
@@ -201,7 +207,7 @@ static void join_untranslatable(Markup *markup) {
     int count = 0;
     for (int m = 0; m < markup->count; m++) {
         Mark mark = markup->items[m];
-        if (mark.kind == MARK_OPEN && mark.partner >= 0 && is_untranslatable(mark.text)) {
+        if (mark.kind == MARK_OPEN && mark.partner >= 0 && tag_is_untranslatable(mark.text)) {
             m = mark.partner;
             mark.text.length = (size_t)(mark_end(&markup->items[m]) - mark.text.data);
             mark.kind = MARK_SINGLE;

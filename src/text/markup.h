@@ -9,8 +9,9 @@
  *   - Tags of blocks (<p> </td> <br>; markup.c has the list), line ends in <pre> and the parts of ICU's
  *     plurals and selects are breaks: the texts on both sides are unrelated. Tags of a pair with a break in
  *     between have no partner. A break includes the adjacent white space and tags.
- *   - An element that must not be translated (<script> <style> translate="no" class="notranslate") is one
- *     mark, with its content.
+ *   - An element that must not be translated (<script> <style> <pre> <code> <kbd> <samp> <var> <math>,
+ *     translate="no", class="notranslate"; <ph> <it> <bpt> <ept> <ut> of XLIFF) is one mark, with its
+ *     content.
  *
  * The masked text is for rules that cut texts into sentences and chunks: its breaks are MARKUP_BREAK, a
  * placeholder or an untranslatable text is a word, tags are nothing, or a space between texts that a single
@@ -59,6 +60,12 @@ typedef struct {
 
 /* Does the tag begin or end a block, or a line? */
 bool tag_is_block(StrView tag);
+/* Must the element of this opening tag stay as it is? */
+bool tag_is_untranslatable(StrView tag);
+/* The tag after its name, for tag_next_attribute, which cuts the next attribute off `rest`; false if there is
+ * none. A value is without its quotes; it is empty if there is none. */
+StrView tag_attributes(StrView tag);
+bool tag_next_attribute(StrView *rest, StrView *name, StrView *value);
 /* `markup` is zeroed. */
 void markup_find(StrView text, Markup *markup);
 void markup_free(Markup *markup);
