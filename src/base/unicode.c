@@ -10,6 +10,8 @@
 #define SMALL_SIGMA      0x3C3
 #define FINAL_SIGMA      0x3C2
 #define CAPITAL_I_DOT    0x130
+#define SHARP_S          0xDF
+#define CAPITAL_SHARP_S  0x1E9E
 #define COMBINING_DOT    0x307
 #define ZERO_WIDTH_SPACE 0x200B
 #define BYTE_ORDER_MARK  0xFEFF
@@ -138,6 +140,8 @@ bool unicode_is_right_to_left(int c) {
     return class == UTF8PROC_BIDI_CLASS_R || class == UTF8PROC_BIDI_CLASS_AL;
 }
 
+bool unicode_is_ignorable(int c) { return utf8proc_get_property(c)->ignorable; }
+
 /* The tails of Korean syllables and the skin colours of emoji join what stands before them. */
 int unicode_width(int c) {
     if ((c >= 0x1160 && c <= 0x11FF) || (c >= 0xD7B0 && c <= 0xD7FB) || (c >= 0x1F3FB && c <= 0x1F3FF))
@@ -242,6 +246,13 @@ void unicode_lower(StrView text, StrBuf *out) {
             utf8_add(out, (int)utf8proc_tolower(c));
         }
         if (!is_case_ignorable(c)) after_cased = is_cased(c);
+    }
+}
+
+void unicode_upper(StrView text, StrBuf *out) {
+    for (size_t position = 0; position < text.length;) {
+        int c = utf8_next(text, &position);
+        utf8_add(out, c == SHARP_S ? CAPITAL_SHARP_S : (int)utf8proc_toupper(c));
     }
 }
 

@@ -30,6 +30,8 @@ bool unicode_is_control(int code_point);       /* Cc: U+0000 to U+001F, U+007F t
 bool unicode_is_upper(int code_point);         /* general category Lu or Lt */
 bool unicode_is_lower(int code_point);         /* Ll */
 bool unicode_is_right_to_left(int code_point); /* a letter of Hebrew, Arabic, ... */
+/* Default_Ignorable_Code_Point: soft hyphen, zero-width space and joiners, variation selectors ... */
+bool unicode_is_ignorable(int code_point);
 /* Columns in a terminal: 0 for control and combining characters, 2 for wide characters, else 1. */
 int unicode_width(int code_point);
 
@@ -42,6 +44,9 @@ StrView unicode_trim_end(StrView text);
 bool unicode_next_word(StrView *rest, StrView *word);
 /* Appends str.lower(): one code point may become two (U+0130), and a sigma at the end of a word is final. */
 void unicode_lower(StrView text, StrBuf *out);
+
+/* Appends the text in capitals, one code point for each: a sharp s becomes U+1E9E. */
+void unicode_upper(StrView text, StrBuf *out);
 
 typedef enum { NORMALIZE_NONE, NORMALIZE_NFC, NORMALIZE_NFKC } NormalForm;
 #define NORMALIZE_CHOICES "none|nfc|nfkc"

@@ -62,7 +62,8 @@ static Status check_kind(const Seq2Seq *first, const Seq2Seq *model, const StrLi
     return status_hint(STATUS_DATA, "average models of one training, or trained from one model with --init");
 }
 
-/* Copies the languages of the first model. Its scores, counters and calibration do not hold for the mean. */
+/* Copies the languages of the first model, and whether it translates symbols.
+ * Its scores, counters and calibration do not hold for the mean. */
 static void write_provenance(const StrList *files, const char *first, StrBuf *out) {
     static const char *const COPIED[] = {"source_language", "target_language"};
     Json *root = NULL;
@@ -77,6 +78,7 @@ static void write_provenance(const StrList *files, const char *first, StrBuf *ou
         if (!member || json_type(member) != JSON_STRING) continue;
         json_put_string(out, COPIED[i], sv(json_string(member)));
     }
+    if (modelfile_translates_symbols(sv(first))) json_put_bool(out, "translates_symbols", true);
     json_close_object(out);
     json_free(root);
 }

@@ -374,7 +374,8 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
 Status cmd_heatmap(int argc, char **argv) {
     HeatmapOptions options = {0};
     HeatmapFiles files;
-    TranslatorOptions translating = {0};
+    TranslatorOptions translating = {.translate_symbols = true,
+                                     .read_unknown = true}; /* to show what models do */
     Ensemble models = {0};
     OptionTable tables[] = {{HEATMAP_OPTIONS, &options}, {DECODE_OPTIONS, &translating.search.decode}, {0}};
     StrList words;

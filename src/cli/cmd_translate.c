@@ -204,6 +204,10 @@ static void report(const Session *session) {
         unknown_text_report(&session->unknown, session->models.items[0]);
         problems_report(&session->problems);
     }
+    long unsplit = quiet ? 0 : translator_unsplit(session->translator);
+    if (unsplit > 0 && !session->interactive)
+        log_info("%s line%s several sentences; --split translates each", str_count(unsplit, lines),
+                 unsplit == 1 ? " has" : "s have");
     if (quiet || session->interactive || session->seconds < 1 || session->document) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",
@@ -299,6 +303,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
         TRY(glossary_read(&session->glossary, &options->glossaries,
                           &seq2seq_config(session->models.items[0])->text));
     translator->glossary = session->glossary;
+    translator->translate_symbols = session->models.translates_symbols;
     translator->progress = show_progress;
     translator->progress_context = session;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());

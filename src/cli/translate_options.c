@@ -93,6 +93,10 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(translator.tags), .default_text = "false",
      .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) come out exactly as they are in the "
              "source, and entities (&nbsp;) in its way; markup in prefixes is taken out"},
+    {.flag = "accelerator", .type = OPT_CHOICE, FIELD(translator.accelerator), .default_text = "none",
+     .choices = ACCELERATOR_CHOICES, .arg = "MARK",
+     .help = "take the accelerator of a line (&File, _Open) out, and put it before a letter of the word that "
+             "translates its word; auto: & or _"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
      .help = "every translation begins with TEXT; with --split, that of the first sentence; a word at the "
              "end of TEXT may be completed unless a space follows",

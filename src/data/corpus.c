@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "io/sha256.h"
 #include "data/pair_blocks.h"
+#include "text/copied_text.h"
 
 /* ---- one side ------------------------------------------------------------------------------------------ */
 
@@ -72,7 +73,7 @@ typedef struct {
     IdList source, target;
     int count; /* pairs that are not too long */
     int pair[PAIR_BLOCK], source_length[PAIR_BLOCK], target_length[PAIR_BLOCK];
-    long too_long;
+    long too_long, symbols, symbols_copied;
 } Encoded;
 
 typedef struct {
@@ -106,6 +107,11 @@ static void encode_pair(const Reading *reading, const PairBlock *block, int pair
         out->target.count = target_start;
         return;
     }
+    StrView source = pair_block_source(block, pair), target = pair_block_target(block, pair);
+    if (text_is_copied(source)) {
+        out->symbols++;
+        out->symbols_copied += sv_equal(sv_trim(source), sv_trim(target));
+    }
     out->pair[out->count] = pair;
     out->source_length[out->count] = (int)source_length;
     out->target_length[out->count++] = (int)target_length;
@@ -115,7 +121,7 @@ static void encode_block(void *context, const PairBlock *block, int thread) {
     const Reading *reading = context;
     Encoded *out = &reading->encoded[block->slot];
     out->source.count = out->target.count = 0;
-    out->too_long = 0;
+    out->too_long = out->symbols = out->symbols_copied = 0;
     out->count = 0;
     for (int pair = 0; pair < block->count; pair++) encode_pair(reading, block, pair, out, thread);
 }
@@ -135,6 +141,8 @@ static Status collect_block(void *context, const PairBlock *block) {
     }
     corpus->count += in->count;
     corpus->too_long += in->too_long;
+    corpus->symbols += in->symbols;
+    corpus->symbols_copied += in->symbols_copied;
     return STATUS_OK;
 }
 
@@ -235,6 +243,11 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     else
         corpus_free(corpus);
     return status;
+}
+
+bool corpus_translates_symbols(const Corpus *corpus) {
+    enum { LEAST = 10 };
+    return corpus->symbols >= LEAST && 2 * corpus->symbols_copied < corpus->symbols;
 }
 
 Corpus corpus_swapped(const Corpus *c) {

@@ -24,6 +24,7 @@ typedef struct {
     int count; /* pairs */
     CorpusSide source, target;
     StrList source_text, target_text; /* raw lines, only if keep_text */
+    long symbols, symbols_copied;     /* sources that need no translation; those whose target is the same */
     long too_long;                    /* pairs left out because of their length */
     StrBuf report;                    /* pair_reader_report, and a line about long pairs */
     char sha256[65];                  /* of all usable pairs: shows whether a resumed run has the same data */
@@ -49,6 +50,10 @@ Status corpus_learn_tokenizers(const StrList *entries, const DataOptions *data, 
 
 /* The same pairs in the reverse direction: a view, valid until `corpus` changes. */
 Corpus corpus_swapped(const Corpus *corpus);
+
+/* Do at least 10 sources of the corpus need no translation (text/copied_text.h), of which fewer than half are
+ * copied? Then a model of the corpus translates such lines. */
+bool corpus_translates_symbols(const Corpus *corpus);
 
 /* The pairs to read for training or validation. */
 PairSplit corpus_split(const DataOptions *options, bool training);

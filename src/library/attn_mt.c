@@ -198,6 +198,8 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
         return status_fail(STATUS_USAGE, "batch_size is %d, not 0 to %d", options->batch_size, MOST_BATCH);
     if (options->attention < ATTN_MT_NO_ATTENTION || options->attention > ATTN_MT_SUBWORDS)
         return status_fail(STATUS_USAGE, "there is no level %d of attention", options->attention);
+    if (options->accelerator < ATTN_MT_NO_ACCELERATOR || options->accelerator > ATTN_MT_ACCELERATOR_AUTO)
+        return status_fail(STATUS_USAGE, "there is no accelerator %d", options->accelerator);
     if (options->shortlist < 0 || options->shortlist > SHORTLIST_MOST)
         return status_fail(STATUS_USAGE, "shortlist is %d, not 0 to %d", options->shortlist, SHORTLIST_MOST);
     if (options->shortlist > 0) TRY(ensemble_check_shortlists(&model->models, &model->paths));
@@ -211,6 +213,8 @@ static TranslatorOptions translator_options(const Call *call) {
     TranslatorOptions options = {.split = requested->split,
                                  .wrapped = requested->markup,
                                  .tags = requested->markup,
+                                 .accelerator = (AcceleratorKind)requested->accelerator,
+                                 .translate_symbols = call->model->models.translates_symbols,
                                  .quiet = true,
                                  .progress = requested->progress,
                                  .progress_context = requested->progress_context};
@@ -316,7 +320,8 @@ static attn_mt_options options_of(const CallArguments *arguments) {
     attn_mt_options options = {0};
     if (arguments->options) options = *arguments->options;
     if (arguments->score)
-        options.beam_size = options.n_best = options.split = options.markup = options.shortlist = 0;
+        options.beam_size = options.n_best = options.split = options.markup = options.shortlist =
+            options.accelerator = 0;
     return options;
 }
 

@@ -61,6 +61,15 @@ typedef enum { ATTN_MT_FLOAT32, ATTN_MT_BF16, ATTN_MT_INT8 } attn_mt_precision;
 /* The units of attention weights: words, or the subwords of the model. */
 typedef enum { ATTN_MT_NO_ATTENTION, ATTN_MT_WORDS, ATTN_MT_SUBWORDS } attn_mt_level;
 
+/* The mark of accelerators ("&File"): it is taken out of a text, and put before a letter of the word that
+ * translates its word. ATTN_MT_ACCELERATOR_AUTO: either mark. */
+typedef enum {
+    ATTN_MT_NO_ACCELERATOR,
+    ATTN_MT_ACCELERATOR_AND,
+    ATTN_MT_ACCELERATOR_UNDERSCORE,
+    ATTN_MT_ACCELERATOR_AUTO
+} attn_mt_accelerator;
+
 /* Zeros are the defaults of `attn-mt translate`. */
 typedef struct {
     size_t memory_limit; /* bytes that the call and its result can use at a time; 0: no limit */
@@ -73,7 +82,8 @@ typedef struct {
     int attention;  /* attn_mt_level */
     int shortlist; /* consider only the N most frequent tokens and N likely translations of each source token,
                       * 1 to 1000, which is faster; 0: all tokens */
-    int reserved[5]; /* must be 0 */
+    int accelerator; /* attn_mt_accelerator */
+    int reserved[4]; /* must be 0 */
     /* Called after each batch of sentences on the calling thread, with the fraction of the work that is done.
      * It can call the library. Or NULL. */
     void (*progress)(void *context, double fraction);

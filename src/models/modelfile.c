@@ -221,6 +221,15 @@ static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, b
     return status;
 }
 
+bool modelfile_translates_symbols(StrView provenance) {
+    Json *root;
+    if (provenance.length == 0 || json_parse(&root, provenance, false) != STATUS_OK) return false;
+    const Json *value = json_get(root, "translates_symbols");
+    bool translates = value && json_type(value) == JSON_BOOL && json_bool(value);
+    json_free(root);
+    return translates;
+}
+
 bool modelfile_languages(StrView provenance, StrBuf *source, StrBuf *target) {
     Json *root;
     if (provenance.length == 0 || json_parse(&root, provenance, false) != STATUS_OK) return false;

@@ -31,6 +31,8 @@ Status modelfile_load_floats(Seq2Seq **model, const char *path, StrBuf *provenan
 Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenance);
 /* Append the names of the languages in a provenance. Returns false, and appends nothing, if it has none. */
 bool modelfile_languages(StrView provenance, StrBuf *source, StrBuf *target);
+/* Did the training pairs of that provenance translate lines without letters (data/corpus.h)? */
+bool modelfile_translates_symbols(StrView provenance);
 /* "float32", "bf16" or "int8": the precision of the weights that the model translates with. */
 const char *modelfile_precision(const Seq2Seq *model);
 

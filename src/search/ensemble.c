@@ -35,6 +35,7 @@ Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format
             return status;
         }
         models->count++;
+        if (i == 0) models->translates_symbols = modelfile_translates_symbols(strbuf_view(provenance));
         if (i == 0)
             modelfile_languages(strbuf_view(provenance), &models->source_language, &models->target_language);
         else

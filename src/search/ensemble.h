@@ -13,6 +13,7 @@ typedef struct {
     Seq2Seq **items;
     int count;
     StrBuf provenance;                       /* of the first model */
+    bool translates_symbols;                 /* the first model: modelfile_translates_symbols */
     StrBuf source_language, target_language; /* of the first model; empty: unknown */
 } Ensemble;
 

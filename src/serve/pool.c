@@ -194,7 +194,8 @@ static void batch_free(Batch *batch) {
 }
 
 static bool same_kind(JobKind a, JobKind b) {
-    return a.html == b.html && a.n_best == b.n_best && a.attention == b.attention;
+    return a.html == b.html && a.n_best == b.n_best && a.attention == b.attention &&
+           a.accelerator == b.accelerator;
 }
 
 /* Moves texts of the job to the batch, until it has `limit` texts. Under the lock. */
@@ -257,6 +258,7 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
                                .split = pool->options.split,
                                .markup = batch->kind.html,
                                .attention = batch->kind.attention,
+                               .accelerator = batch->kind.accelerator,
                                .shortlist = pool->options.shortlist};
     if (options.beam_size > 0 && options.beam_size < options.n_best) options.beam_size = options.n_best;
     attn_mt_result *result;

@@ -46,7 +46,7 @@ typedef struct SharedResult SharedResult;
 /* How the texts of a job are translated. The texts of a batch have the same kind. */
 typedef struct {
     bool html;
-    int n_best, attention; /* as in attn_mt_options */
+    int n_best, attention, accelerator; /* as in attn_mt_options */
 } JobKind;
 
 enum { POOL_BATCH_CHARACTERS = 2000, POOL_LONG_TEXT = 500 };

@@ -14,10 +14,13 @@ typedef struct {
     size_t offset; /* of a string in TranslateRequest */
 } Field;
 
-static const Field FIELDS[] = {
-    {"source", offsetof(TranslateRequest, source)},       {"target", offsetof(TranslateRequest, target)},
-    {"format", offsetof(TranslateRequest, format)},       {"api_key", offsetof(TranslateRequest, api_key)},
-    {"attention", offsetof(TranslateRequest, attention)}, {"secret", offsetof(TranslateRequest, secret)}};
+static const Field FIELDS[] = {{"source", offsetof(TranslateRequest, source)},
+                               {"target", offsetof(TranslateRequest, target)},
+                               {"format", offsetof(TranslateRequest, format)},
+                               {"api_key", offsetof(TranslateRequest, api_key)},
+                               {"attention", offsetof(TranslateRequest, attention)},
+                               {"accelerator", offsetof(TranslateRequest, accelerator)},
+                               {"secret", offsetof(TranslateRequest, secret)}};
 
 static const char **string_field(TranslateRequest *request, const char *name) {
     for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
@@ -35,7 +38,7 @@ static void add_text(TranslateRequest *request, const char *text) {
 static Status fail_unknown(const char *name) {
     return status_fail(STATUS_DATA,
                        "'%.40s' is not known here; q, source, target, format, alternatives, "
-                       "api_key and attention are",
+                       "api_key, attention and accelerator are",
                        name);
 }
 

@@ -7,6 +7,7 @@
  *   alternatives  number of further translations of each text
  *   api_key       required if the server has a file of keys
  *   attention     "word" or "subword": the answer has attention weights (not in LibreTranslate)
+ *   accelerator   "none", "&", "_" or "auto": the mark of accelerators (not in LibreTranslate)
  *   secret        ignored: LibreTranslate's web page sends it to its own server
  *
  * Unknown members are errors. The number of JSON values is limited by `max_texts` and these members. So
@@ -27,7 +28,7 @@ typedef struct {
     int count;
     size_t capacity;
     bool has_q, q_is_list;
-    const char *source, *target, *format, *api_key, *attention, *secret; /* or NULL */
+    const char *source, *target, *format, *api_key, *attention, *accelerator, *secret; /* or NULL */
     double alternatives;
 } TranslateRequest;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include "io/json.h"
+#include "io/options.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -16,6 +17,7 @@
 #include "serve/page.h"
 #include "serve/pool.h"
 #include "serve/request.h"
+#include "text/accelerators.h"
 #include "text/languages.h"
 
 enum { TICK_NANOSECONDS = 250000000 };
@@ -101,12 +103,15 @@ static Status check_request(const Service *service, const TranslateRequest *requ
     if (request->attention && strcmp(request->attention, "word") != 0 &&
         strcmp(request->attention, "subword") != 0)
         return status_fail(STATUS_DATA, "'attention' is neither word nor subword");
+    if (request->accelerator && option_choice(ACCELERATOR_CHOICES, sv(request->accelerator)) < 0)
+        return status_fail(STATUS_DATA, "'accelerator' is not none, &, _ or auto");
     return STATUS_OK;
 }
 
 static JobKind kind_of(const TranslateRequest *request) {
     JobKind kind = {.html = request->format && strcmp(request->format, "html") == 0,
                     .n_best = request->alternatives >= 1 ? 1 + (int)request->alternatives : 0};
+    if (request->accelerator) kind.accelerator = option_choice(ACCELERATOR_CHOICES, sv(request->accelerator));
     if (request->attention) kind.attention = request->attention[0] == 'w' ? ATTN_MT_WORDS : ATTN_MT_SUBWORDS;
     return kind;
 }

@@ -11,11 +11,14 @@ void text_list_free(TextList *list) {
     *list = (TextList){0};
 }
 
+void text_list_add(TextList *list, StrView text) {
+    MEM_GROW(list->items, list->capacity, (size_t)list->count + 1);
+    list->items[list->count++] = text;
+}
+
 static void chunk_add(TextList *chunks, StrView chunk) {
     chunk = sv_trim(chunk);
-    if (chunk.length == 0) return;
-    MEM_GROW(chunks->items, chunks->capacity, (size_t)chunks->count + 1);
-    chunks->items[chunks->count++] = chunk;
+    if (chunk.length > 0) text_list_add(chunks, chunk);
 }
 
 static int token_count(Tokenizer *tokenizer, StrView text, IdList *scratch) {

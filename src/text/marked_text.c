@@ -26,7 +26,8 @@ bool text_is_word(int c) {
 
 typedef struct {
     MarkedText *text;
-    bool space;        /* the plain text so far is empty or ends in white space */
+    bool space; /* the plain text so far is empty or ends in white space */
+    bool literal;
     TextMark *pending; /* a single without text after it so far */
     size_t mark_bytes;
 } Copy;
@@ -49,7 +50,7 @@ static void copy_text(Copy *copy, size_t at, size_t end) {
     while (at < end) {
         size_t start = at, length;
         int c;
-        if ((length = entity_decode(text->source, at, &c)) > 0)
+        if ((length = copy->literal ? 0 : entity_decode(text->source, at, &c)) > 0)
             at += length;
         else
             c = utf8_next(text->source, &at);
@@ -137,7 +138,7 @@ static void find_source_placeholders(MarkedText *text) {
 }
 
 void marked_text_make(const Markup *markup, StrView source, MarkedText *text) {
-    Copy copy = {.text = text, .space = true};
+    Copy copy = {.text = text, .space = true, .literal = markup->literal};
     int first = markup_first_mark(markup, source.data),
         end = markup_first_mark(markup, source.data + source.length);
     *text = (MarkedText){.icu = markup->icu,

@@ -48,7 +48,7 @@ typedef struct {
     size_t capacity, form_capacity;
 } MarkedText;
 
-/* `source`: a result of markup_source. `text` is zeroed. */
+/* `source`: a result of markup_source, or a text whose unknown words are the marks (unknown_words.h). `text` is zeroed. */
 void marked_text_make(const Markup *markup, StrView source, MarkedText *text);
 void marked_text_free(MarkedText *text);
 bool marked_text_agrees(const MarkedText *text, StrView output);

@@ -51,8 +51,9 @@ typedef struct {
     StrBuf repaired, masked;
     Mark *items; /* [count] in the order of the text */
     int count;
-    bool html; /* it has entities, closing or empty tags: new < and & are escaped */
-    bool icu;  /* it has plurals or selects: their branches contain no other braces */
+    bool html;    /* it has entities, closing or empty tags: new < and & are escaped */
+    bool icu;     /* it has plurals or selects: their branches contain no other braces */
+    bool literal; /* entities are text */
     MarkupRun *runs;
     int run_count;
     size_t capacity, run_capacity;

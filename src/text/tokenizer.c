@@ -82,6 +82,8 @@ bool tokenizer_is_special(StrView token) {
            sv_equal(token, SV("</s>"));
 }
 
+bool tokenizer_has_subwords(const Tokenizer *tokenizer) { return tokenizer->kind == TOKENIZER_BPE; }
+
 /* ---- encoding ---- */
 
 typedef struct {

@@ -64,6 +64,7 @@ void tokenizer_free(Tokenizer *tokenizer);
 Tokenizer *tokenizer_view(const Tokenizer *tokenizer);
 
 const Vocab *tokenizer_vocab(const Tokenizer *tokenizer);
+bool tokenizer_has_subwords(const Tokenizer *tokenizer);
 /* Does the last piece of a word have a marker (BPE_SUFFIX)? <unk> never has one. */
 bool tokenizer_marks_ends(const Tokenizer *tokenizer);
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids); /* appends; no <s> or </s> */

@@ -236,6 +236,7 @@ static void write_provenance(const Checkpoint *c, StrBuf *out) {
     }
     json_put_string(out, "source_language", sv(c->config->data.source));
     json_put_string(out, "target_language", sv(c->config->data.target));
+    if (c->translates_symbols) json_put_bool(out, "translates_symbols", true);
     json_put_string(out, "training_data_sha256", sv(c->data_sha256));
     json_put_string(out, "simd", sv(kern->name));
     json_put_string(out, "blas_kernel", sv(matmul_library()));

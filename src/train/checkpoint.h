@@ -26,6 +26,7 @@ typedef struct {
     Progress *progress;
     const char *data_sha256;  /* of the training pairs */
     const char *valid_sha256; /* of the validation pairs */
+    bool translates_symbols;  /* corpus_translates_symbols of the training pairs */
     Calibration calibration;  /* of the last validation of this session */
     bool end_changed;         /* set by checkpoint_load_state: the saved run had another end */
 } Checkpoint;

@@ -195,7 +195,8 @@ static void make_learner(Trainer *t) {
                                  .optimizer = t->optimizer,
                                  .progress = &t->progress,
                                  .data_sha256 = t->data.train.sha256,
-                                 .valid_sha256 = t->data.valid.sha256};
+                                 .valid_sha256 = t->data.valid.sha256,
+                                 .translates_symbols = corpus_translates_symbols(&t->data.train)};
 }
 
 static Status load_state(Trainer *t) {

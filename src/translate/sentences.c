@@ -175,6 +175,14 @@ static size_t skip_closing(StrView text, size_t position, bool wide) {
     return position;
 }
 
+/* Does Hiragana follow a Japanese quotation mark that ends at `at`?
+ * Then a particle continues the sentence. */
+static bool is_kana_after_quote(StrView text, size_t at) {
+    size_t before = utf8_before(text, at);
+    int quote = utf8_next(text, &before), c = peek(text, at);
+    return (quote == 0x300D || quote == 0x300F || quote == 0xFF63) && c >= 0x3041 && c <= 0x309F;
+}
+
 /* At an end mark that begins at `start`: moves past the mark, further marks and closing quotes. Does the
  * sentence end there? */
 static bool scan_end(Scan *scan, size_t start, Punctuation kind) {
@@ -194,6 +202,7 @@ static bool scan_end(Scan *scan, size_t start, Punctuation kind) {
     bool digit = unicode_class(peek(text, begin)) == CHAR_DIGIT;
     if (peek(text, start) == 0xFF0E && marks == 1 && !in_quotes && is_wide_abbreviation(word, digit))
         return false;
+    if (begin == closed && is_kana_after_quote(text, closed)) return false;
     if (begin == closed) return kind == PUNCTUATION_WIDE_STOP || (kind == PUNCTUATION_WIDE_END && !in_quotes);
     int first = first_of_word(text, begin);
     if (unicode_is_lower(first) && scan->cased) return false;
@@ -206,8 +215,7 @@ static void add_sentence(StrView text, size_t start, size_t end, TextList *sente
     if (start >= end) return;
     StrView sentence = unicode_trim_end((StrView){text.data + start, end - start});
     if (unicode_is_blank(sentence)) return;
-    MEM_GROW(sentences->items, sentences->capacity, (size_t)sentences->count + 1);
-    sentences->items[sentences->count++] = sentence;
+    text_list_add(sentences, sentence);
 }
 
 /* The sentences of a text without line ends, or of a wrapped text. */
@@ -234,11 +242,20 @@ static void split_part(StrView text, bool cased, TextList *sentences) {
     add_sentence(text, begin, text.length, sentences);
 }
 
+/* Does a sentence end at this character, whatever stands around it? */
+static bool is_separator(int c, bool wrapped) {
+    return c == '\f' || c == 0x2028 || c == 0x2029 || (!wrapped && (c == '\n' || c == '\r'));
+}
+
 void split_sentences(StrView text, bool wrapped, TextList *sentences) {
     bool cased = has_upper(text);
-    for (size_t start = 0, end; start < text.length; start = end + 1) {
-        for (end = start; end < text.length && text.data[end] != '\f'; end++)
-            if (!wrapped && (text.data[end] == '\n' || text.data[end] == '\r')) break;
+    for (size_t start = 0, end = 0, next = 0; start < text.length; start = next) {
+        bool found = false;
+        while (next < text.length && !found) {
+            end = next;
+            found = is_separator(utf8_next(text, &next), wrapped);
+        }
+        if (!found) end = next;
         split_part((StrView){text.data + start, end - start}, cased, sentences);
     }
 }

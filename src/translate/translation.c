@@ -27,6 +27,7 @@ void translation_free(Translation *translation) {
     mem_free(translation->source);
     mem_free(translation->source_word);
     strlist_free(&translation->source_unknown);
+    strlist_free(&translation->copied);
     strlist_free(&translation->target_unknown);
     *translation = (Translation){0};
 }
@@ -110,6 +111,13 @@ static StrView choose_gap(const ChunkResults *line, int c, const StrBuf *text) {
 
 static void join_gap(const ChunkResults *line, int c, StrBuf *text) {
     strbuf_add(text, choose_gap(line, c, text));
+}
+
+static void join_text(StrView output, bool capitals, StrBuf *text) {
+    if (capitals)
+        unicode_upper(output, text);
+    else
+        strbuf_add(text, output);
 }
 
 static bool starts_with_word(StrView text) {
@@ -236,15 +244,20 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
     if (end->attention) item->attention = mem_alloc((size_t)line->chunks, sizeof *item->attention);
     for (int c = 0, row = 0, column = 0; c <= last; column += chunk_source(line, c++)->length) {
         const Hypothesis *chunk = chunk_hypothesis(line, c, rank);
+        StrBuf part = {0};
+        bool capitals = line->capitals && line->capitals[c];
         if (line->marked && line->marked[c].is_marked) {
             const MarkedChunk *marked = &line->marked[c];
             int output = rank < marked->output_count ? rank : marked->output_count - 1;
             join_marked_gap(line, c, &item->text, &joint);
-            join_marked(&item->text, &joint, marked->text.source, strbuf_view(&marked->outputs[output]));
+            join_text(strbuf_view(&marked->outputs[output]), capitals, &part);
+            join_marked(&item->text, &joint, marked->text.source, strbuf_view(&part));
         } else {
             join_gap(line, c, &item->text);
-            translation_text(tokenizer, chunk, c == 0 ? line->unknown : NULL, &item->text);
+            translation_text(tokenizer, chunk, c == 0 ? line->unknown : NULL, &part);
+            join_text(strbuf_view(&part), capitals, &item->text);
         }
+        strbuf_free(&part);
         memcpy(item->ids + row, chunk->ids, (size_t)chunk->length * sizeof *item->ids);
         item->words = join_words(tokenizer, chunk->ids, chunk->length, item->words, item->word + row);
         size_t scores = (size_t)(c == last ? chunk->steps : chunk->length);

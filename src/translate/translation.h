@@ -53,6 +53,7 @@ typedef struct {
     int source_words;
     int alternatives;       /* at each step of the best item */
     StrList source_unknown; /* texts of the <unk>s in `source`, in their order */
+    StrList copied;         /* words of the source that the first model cannot spell */
     StrList target_unknown; /* texts of the <unk>s in the given translation, or in the prefix */
     int chunks;             /* 0: nothing to translate */
     TranslationItem *items; /* best first, at least one */
@@ -79,6 +80,7 @@ typedef struct {
     const Tokens *sources; /* [chunks, models]; only the first model's tokens are used */
     int models, alternatives;
     const HypothesisList *results; /* [chunks] */
+    const bool *capitals;          /* [chunks] translations in capitals */
     int chunks;
     const MarkedChunk *marked; /* [chunks] chunks with markup have their outputs as texts; or NULL */
     const StrList *unknown;    /* texts of the <unk>s in the first chunk's prefix */

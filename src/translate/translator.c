@@ -11,9 +11,15 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
 #include "search/rescore.h"
+#include "text/bpe.h"
+#include "text/copied_text.h"
 #include "text/line_split.h"
+#include "text/respell.h"
+#include "text/unknown_words.h"
 #include "text/whole_words.h"
+#include "translate/accelerator_place.h"
 #include "translate/sentences.h"
 
 struct Translator {
@@ -22,7 +28,7 @@ struct Translator {
     TranslatorOptions options;
     Workers *workers;
     Rescorer **rescorers; /* [threads], each made in its thread's first group */
-    long tokens;
+    long tokens, unsplit;
     bool warned_of_prefix;
 };
 
@@ -30,8 +36,10 @@ Status translator_new(Translator **translator, const Seq2Seq *const *models, int
                       const TranslatorOptions *options, Workers *workers) {
     TRY(scorer_check(models, count));
     if (options->search.attention) TRY(seq2seq_check_attention(models[0]));
+    bool accelerators = options->accelerator != ACCELERATOR_NONE;
     Translator *made = mem_alloc(1, sizeof *made);
     *made = (Translator){.count = count, .options = *options, .workers = workers};
+    if (accelerators && seq2seq_has_attention(models[0])) made->options.search.attention = true;
     made->models = mem_alloc((size_t)count, sizeof *made->models);
     memcpy(made->models, models, (size_t)count * sizeof *made->models);
     made->rescorers = mem_alloc((size_t)workers_count(workers), sizeof *made->rescorers);
@@ -61,6 +69,8 @@ Status translator_check_finite(const Translator *translator, const StrList *path
                 paths->items[model]);
     return status_hint(STATUS_DATA, "its training diverged, or the file was made by hand: train it again");
 }
+
+long translator_unsplit(const Translator *translator) { return translator->unsplit; }
 
 long translator_tokens(const Translator *translator) { return translator->tokens; }
 
@@ -213,10 +223,11 @@ typedef struct {
     Constraints *constraints; /* [count], or NULL */
     RequiredTerms *required;  /* [count], or NULL */
     StrView *texts;           /* [count] */
+    bool *capitals;           /* [count] translated in small letters */
     StrView *gaps; /* [count + lines] the text before each chunk of a line, and after the last one */
     int count, gap_count;
     size_t sources_capacity, targets_capacity, constraints_capacity, required_capacity, texts_capacity;
-    size_t gaps_capacity, line_capacity, unknown_capacity, marked_capacity;
+    size_t gaps_capacity, line_capacity, unknown_capacity, marked_capacity, capitals_capacity;
     Arena *arena;     /* of the ids, and of the lists of terms */
     IdList ids;       /* scratch */
     StrList *unknown; /* [lines] texts of the <unk>s in the given translation or prefix */
@@ -232,6 +243,36 @@ static Tokens chunks_tokens(Chunks *chunks, Tokenizer *tokenizer, StrView text, 
     return (Tokens){ids, (int)chunks->ids.count};
 }
 
+/* Does the tokenizer know all of the text? Not U+2581 of subwords, which it reads as another character. */
+static bool knows_all(Chunks *chunks, Tokenizer *tokenizer, StrView text) {
+    chunks->ids.count = 0;
+    tokenizer_encode(tokenizer, text, &chunks->ids);
+    for (size_t i = 0; i < chunks->ids.count; i++)
+        if (chunks->ids.ids[i] == VOCAB_UNK) return false;
+    for (size_t i = 0; i < text.length && tokenizer_has_subwords(tokenizer); i++)
+        if (sv_starts((StrView){text.data + i, text.length - i}, SV(BPE_SPACE))) return false;
+    return true;
+}
+
+static bool has_unknown(Tokens tokens) {
+    for (int i = 0; i < tokens.length; i++)
+        if (tokens.ids[i] == VOCAB_UNK) return true;
+    return false;
+}
+
+/* The same for a source: in other characters where the tokenizer does not know those of the text. */
+static Tokens chunks_source(Chunks *chunks, Tokenizer *tokenizer, StrView text, StrList *unknown) {
+    Tokens tokens = chunks_tokens(chunks, tokenizer, text, NULL);
+    if (!has_unknown(tokens)) return tokens;
+    StrBuf repaired = {0}, respelled = {0};
+    utf8_repair(text, &repaired);
+    text_respell(tokenizer, strbuf_view(&repaired), &respelled);
+    tokens = chunks_tokens(chunks, tokenizer, strbuf_view(&respelled), unknown);
+    strbuf_free(&repaired);
+    strbuf_free(&respelled);
+    return tokens;
+}
+
 /* Set the tokens that the models read for a chunk; false if the first model has none. */
 static bool chunks_encode(Chunks *chunks, const Translator *translator, int chunk, StrView text) {
     size_t models = (size_t)translator->count, first = (size_t)chunk * models;
@@ -239,29 +280,32 @@ static bool chunks_encode(Chunks *chunks, const Translator *translator, int chun
     for (size_t m = 0; m < models; m++) {
         StrList *unknown = m == 0 ? &chunks->source_unknown[chunk] : NULL;
         chunks->sources[first + m] =
-            chunks_tokens(chunks, seq2seq_source(translator->models[m]), text, unknown);
+            chunks_source(chunks, seq2seq_source(translator->models[m]), text, unknown);
         if (m == 0 && chunks->sources[first].length == 0) return false;
     }
     return true;
 }
 
 /* Add one chunk of a line; returns false if the first model has no tokens for it. `marked` moves into it, or
- * is released. */
+ * is released. `capitals`: `text` is in small letters now. */
 static bool chunks_add(Chunks *chunks, const Translator *translator, int line, StrView text,
-                       MarkedChunk marked) {
+                       MarkedChunk marked, bool capitals) {
     size_t count = (size_t)chunks->count + 1;
     MEM_GROW(chunks->sources, chunks->sources_capacity, count * (size_t)translator->count);
     MEM_GROW(chunks->line, chunks->line_capacity, count);
     MEM_GROW(chunks->source_unknown, chunks->unknown_capacity, count);
     MEM_GROW(chunks->marked, chunks->marked_capacity, count);
     MEM_GROW(chunks->texts, chunks->texts_capacity, count);
+    MEM_GROW(chunks->capitals, chunks->capitals_capacity, count);
     chunks->line[chunks->count] = line;
     chunks->source_unknown[chunks->count] = (StrList){0};
     chunks->marked[chunks->count] = marked;
     chunks->texts[chunks->count] = marked.is_marked ? strbuf_view(&marked.text.plain) : text;
     chunks->any_marked |= marked.is_marked;
     if (marked.is_marked) text = marked_chunk_text(&marked);
-    if (chunks_encode(chunks, translator, chunks->count, text)) return chunks->count++ >= 0;
+    chunks->capitals[chunks->count] = capitals;
+    bool added = chunks_encode(chunks, translator, chunks->count, text);
+    if (added) return chunks->count++ >= 0;
     marked_chunk_free(&marked);
     strlist_free(&chunks->source_unknown[chunks->count]);
     return false;
@@ -320,7 +364,14 @@ static void chunks_constrain(Chunks *chunks, Translator *translator, const LineC
 /* The text from `start` to `end` stands before the next chunk, or after the last one of its line. */
 static void chunks_add_gap(Chunks *chunks, const char *start, const char *end) {
     MEM_GROW(chunks->gaps, chunks->gaps_capacity, (size_t)chunks->gap_count + 1);
-    chunks->gaps[chunks->gap_count++] = (StrView){start, (size_t)(end - start)};
+    StrView gap = {start, (size_t)(end - start)};
+    if (!utf8_valid(gap) || memchr(start, 0, gap.length)) {
+        StrBuf repaired = {0};
+        utf8_repair(gap, &repaired);
+        gap = arena_text(chunks->arena, strbuf_view(&repaired));
+        strbuf_free(&repaired);
+    }
+    chunks->gaps[chunks->gap_count++] = gap;
 }
 
 static void warn_long(const TranslatorOptions *options, StrView text, const TextList *texts, long number) {
@@ -335,22 +386,55 @@ static void warn_long(const TranslatorOptions *options, StrView text, const Text
                  texts->count);
 }
 
+/* Add a chunk with marks; `markup` must outlive it unless all views of the marks are into `source`. */
+static bool chunks_add_marked(Chunks *chunks, const Translator *translator, int line, const Markup *markup,
+                              StrView source, bool capitals) {
+    MarkedText text = {0};
+    MarkedChunk marked;
+    marked_text_make(markup, source, &text);
+    if (!text.has_letters && !translator->options.translate_symbols) {
+        marked_text_free(&text);
+        return false;
+    }
+    marked_chunk_make(&marked, text, translator->models, translator->count);
+    return chunks_add(chunks, translator, line, source, marked, capitals);
+}
+
+static bool has_term(const TranslatorOptions *options, StrView text) {
+    GlossaryTerm term;
+    return options->glossary && glossary_find(options->glossary, text, &term, 0, 1) > 0;
+}
+
+/* Add a chunk of text without markup, in the spelling of the first model. */
+static bool chunks_add_plain(Chunks *chunks, const Translator *translator, int line, StrView text) {
+    Tokenizer *tokenizer = seq2seq_source(translator->models[0]);
+    StrBuf small = {0}, repaired = {0}, respelled = {0};
+    Markup unknown = {0};
+    bool capitals = text_lower_capitals(tokenizer, text, &small), added = false;
+    utf8_repair(capitals ? strbuf_view(&small) : text, &repaired);
+    if (!translator->options.read_unknown && !knows_all(chunks, tokenizer, strbuf_view(&repaired)))
+        text_respell(tokenizer, strbuf_view(&repaired), &respelled);
+    StrView spelled = arena_text(chunks->arena, strbuf_view(respelled.length > 0 ? &respelled : &repaired));
+    if (respelled.length > 0 && tokenizer_has_subwords(tokenizer))
+        unknown_words_find(tokenizer, spelled, &unknown);
+    if (unknown.count > 0) added = chunks_add_marked(chunks, translator, line, &unknown, spelled, capitals);
+    if (unknown.count == 0 || (!added && has_term(&translator->options, text)))
+        added = chunks_add(chunks, translator, line, spelled, (MarkedChunk){0}, capitals);
+    if (added) chunks->texts[chunks->count - 1] = text;
+    mem_free(unknown.items);
+    strbuf_free(&small);
+    strbuf_free(&repaired);
+    strbuf_free(&respelled);
+    return added;
+}
+
 /* Add the chunk that a part of a line stands for; returns whether it has something to translate. */
 static bool chunks_add_part(Chunks *chunks, const Translator *translator, int line, StrView part,
                             const char **end) {
-    MarkedChunk marked = {0};
-    StrView source = part;
-    if (chunks->markups) {
-        MarkedText text = {0};
-        source = markup_source(&chunks->markups[line], part);
-        marked_text_make(&chunks->markups[line], source, &text);
-        if (!text.has_letters) {
-            marked_text_free(&text);
-            return false;
-        }
-        marked_chunk_make(&marked, text, translator->models, translator->count);
-    }
-    if (!chunks_add(chunks, translator, line, source, marked)) return false;
+    StrView source = chunks->markups ? markup_source(&chunks->markups[line], part) : part;
+    if (!(chunks->markups ? chunks_add_marked(chunks, translator, line, &chunks->markups[line], source, false)
+                          : chunks_add_plain(chunks, translator, line, source)))
+        return false;
     chunks_add_gap(chunks, *end, source.data);
     *end = source.data + source.length;
     return true;
@@ -375,27 +459,44 @@ static int chunks_add_text(Chunks *chunks, const Translator *translator, int lin
     return added;
 }
 
+static StrView trim(StrView text) {
+    text = unicode_trim_end(text);
+    for (size_t next = 0, at = 0; next < text.length; at = next)
+        if (!unicode_is_space(utf8_next(text, &next))) return (StrView){text.data + at, text.length - at};
+    return (StrView){text.data, 0};
+}
+
 /* The texts between breaks. */
 static void split_at_breaks(StrView text, TextList *parts) {
     for (StrView part; sv_next(&text, MARKUP_BREAK, &part);) {
-        part = sv_trim(part);
-        if (part.length == 0) continue;
-        MEM_GROW(parts->items, parts->capacity, (size_t)parts->count + 1);
-        parts->items[parts->count++] = part;
+        part = trim(part);
+        if (part.length > 0) text_list_add(parts, part);
     }
 }
 
-static void split_text(const TranslatorOptions *options, StrView text, TextList *parts) {
-    if (options->split)
-        split_sentences(text, options->wrapped, parts);
-    else
+/* The parts of a line that are translated separately, without the white space around them. */
+static void split_text(Translator *translator, StrView text, TextList *parts) {
+    split_sentences(text, translator->options.wrapped, parts);
+    if (translator->options.split) return;
+    int sentences = parts->count;
+    parts->count = 0;
+    if (translator->options.tags)
         split_at_breaks(text, parts);
+    else
+        text_list_add(parts, trim(text));
+    translator->unsplit += sentences > parts->count;
+}
+
+/* Is the text copied? With tags, its marks decide (chunks_add_marked). */
+static bool is_copied(const TranslatorOptions *options, StrView text) {
+    return !options->tags && !options->translate_symbols && text_is_copied(text) && !has_term(options, text);
 }
 
 /* Cut the line and add its chunks; returns their number. */
 static int chunks_add_line(Chunks *chunks, Translator *translator, int i, StrView line,
                            const LineConstraints *constraints, long number) {
     const TranslatorOptions *options = &translator->options;
+    bool constrained = constraints && (constraints->prefix.length > 0 || constraints->phrase_count > 0);
     if (!line.data) line = SV(""); /* for the pointers of gaps */
     StrView text = line;
     TextList parts = {0};
@@ -407,14 +508,10 @@ static int chunks_add_line(Chunks *chunks, Translator *translator, int i, StrVie
         text = (StrView){strbuf_text(&markup->masked), markup->masked.length};
     }
     const char *end = line.data;
-    if (!unicode_is_blank(text)) {
-        if (options->split || options->tags)
-            split_text(options, text, &parts);
-        else
-            added += chunks_add_text(chunks, translator, i, text, number, &end);
-        for (int p = 0; p < parts.count; p++)
+    if (!unicode_is_blank(text)) split_text(translator, text, &parts);
+    for (int p = 0; p < parts.count; p++)
+        if (constrained || !is_copied(options, parts.items[p]))
             added += chunks_add_text(chunks, translator, i, parts.items[p], number, &end);
-    }
     chunks_add_gap(chunks, end, line.data + line.length);
     if (constraints || options->glossary)
         chunks_constrain(chunks, translator, constraints, number, chunks->count - added, &chunks->unknown[i]);
@@ -430,13 +527,13 @@ static void chunks_join(const Chunks *chunks, const HypothesisList *results, Tra
                              .models = translator->count,
                              .alternatives = translator->options.search.alternatives,
                              .unknown = &chunks->unknown[i]};
-        bool gaps = translator->options.split || translator->options.tags;
-        if (gaps && chunks->gaps) line.gaps = chunks->gaps + first + i;
+        if (chunks->gaps) line.gaps = chunks->gaps + first + i;
         if (out[i].chunks > 0) { /* chunks->sources is NULL if no line has any */
             line.chunks = out[i].chunks;
             line.sources = chunks->sources + (size_t)first * (size_t)translator->count;
             line.results = results + first;
             line.marked = chunks->marked + first;
+            line.capitals = chunks->capitals + first;
         }
         translation_join(&out[i], &line, &translator->options.search.decode);
         for (int rank = 0; chunks->markups && out[i].chunks > 0 && rank < out[i].count; rank++)
@@ -444,6 +541,9 @@ static void chunks_join(const Chunks *chunks, const HypothesisList *results, Tra
         for (int c = first; c < first + out[i].chunks; c++)
             for (size_t u = 0; u < chunks->source_unknown[c].count; u++)
                 strlist_add(&out[i].source_unknown, sv(chunks->source_unknown[c].items[u]));
+        for (int c = first; c < first + out[i].chunks && !chunks->markups; c++)
+            for (int m = 0; m < chunks->marked[c].text.count; m++)
+                strlist_add(&out[i].copied, chunks->marked[c].text.items[m].text);
         out[i].target_unknown = chunks->unknown[i];
         translator->tokens += out[i].items[0].steps;
     }
@@ -467,6 +567,7 @@ static void chunks_free(Chunks *chunks, HypothesisList *results, int lines) {
     mem_free(chunks->unknown);
     mem_free(chunks->gaps);
     mem_free(chunks->texts);
+    mem_free(chunks->capitals);
     mem_free(chunks->constraints);
     mem_free(chunks->required);
     id_list_free(&chunks->ids);
@@ -681,8 +782,8 @@ static void check_constraints(const Translator *translator, const LineConstraint
 
 /* ---- lines ---- */
 
-void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
-                    int count, long first_number, Translation *out) {
+static void run(Translator *translator, const StrView *lines, const LineConstraints *constraints, int count,
+                long first_number, Translation *out) {
     Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
     if (translator->options.tags) chunks.markups = mem_alloc((size_t)count, sizeof *chunks.markups);
     for (int i = 0; i < count; i++)
@@ -703,12 +804,49 @@ void translator_run(Translator *translator, const StrView *lines, const LineCons
     chunks_free(&chunks, results, count);
 }
 
+/* Lines without their accelerators. */
+typedef struct {
+    StrView *lines;            /* [count] */
+    StrBuf *texts;             /* [count] of lines that have one */
+    Accelerator *accelerators; /* [count] mark 0: none */
+} Unmarked;
+
+static Unmarked take_accelerators(const StrView *lines, int count, AcceleratorKind kind) {
+    size_t n = (size_t)count;
+    Unmarked u = {mem_alloc(n, sizeof *u.lines), mem_alloc(n, sizeof *u.texts),
+                  mem_alloc(n, sizeof *u.accelerators)};
+    for (int i = 0; i < count; i++) {
+        bool taken =
+            utf8_valid(lines[i]) && accelerator_take(lines[i], kind, &u.texts[i], &u.accelerators[i]);
+        u.lines[i] = taken ? strbuf_view(&u.texts[i]) : lines[i];
+    }
+    return u;
+}
+
+void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                    int count, long first_number, Translation *out) {
+    if (translator->options.accelerator == ACCELERATOR_NONE) {
+        run(translator, lines, constraints, count, first_number, out);
+        return;
+    }
+    Unmarked u = take_accelerators(lines, count, translator->options.accelerator);
+    run(translator, u.lines, constraints, count, first_number, out);
+    for (int i = 0; i < count; i++) {
+        if (u.accelerators[i].mark)
+            accelerator_place(&u.accelerators[i], u.lines[i], &out[i], seq2seq_target(translator->models[0]));
+        strbuf_free(&u.texts[i]);
+    }
+    mem_free(u.lines);
+    mem_free(u.texts);
+    mem_free(u.accelerators);
+}
+
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out) {
     Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
     for (int i = 0; i < count; i++) {
-        out[i].chunks =
-            !unicode_is_blank(lines[i]) && chunks_add(&chunks, translator, i, lines[i], (MarkedChunk){0});
+        out[i].chunks = !unicode_is_blank(lines[i]) &&
+                        chunks_add(&chunks, translator, i, lines[i], (MarkedChunk){0}, false);
         if (out[i].chunks == 0) continue;
         MEM_GROW(chunks.targets, chunks.targets_capacity, (size_t)chunks.count);
         chunks.targets[chunks.count - 1] =

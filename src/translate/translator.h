@@ -2,8 +2,14 @@
  *
  * A line is cut into chunks if it is too long; chunks are cut into tokens, translated, and joined again.
  * Chunks are sorted by length and searched in groups on all threads; neither the groups nor the number of
- * threads change any result. A line of white space gives an empty line.
+ * threads change any result.
  *
+ *   Copies      White space at the start and the end of a line stays, byte for byte. A line or a sentence
+ *               without a letter outside of placeholders (text/copied_text.h) is copied.
+ *   Spelling    Characters that a vocabulary does not know are spelled otherwise (text/respell.h). Text in
+ *               capitals is translated in small letters if the vocabulary knows only these, and its
+ *               translation is written in capitals. Words and symbols that the first model cannot spell
+ *               (text/unknown_words.h) are taken out, and put back by the attention weights as below.
  *   Paragraphs  with options.split lines are cut into sentences (sentences.h). The white space between and
  *               around sentences stays, except that single spaces come and go with the script
  *               (translation.h). The k-th item of a translation joins the k-th hypotheses of all sentences.
@@ -17,23 +23,28 @@
  *               with its placeholders as phrases that must occur (search/constraints.h). If that gives none
  *               either, or if a model cannot spell a placeholder, the text is translated without its markup,
  *               which is put back by the attention weights, or at its share of the text if the model has none
- *               (markup_restore.h). So each item of a translation agrees with its line. Texts without a
- *               letter are copied.
+ *               (markup_restore.h). So each item of a translation agrees with its line.
  *   Threads     one call at a time
  */
 #ifndef TRANSLATE_TRANSLATOR_H
 #define TRANSLATE_TRANSLATOR_H
 
 #include "base/workers.h"
+#include "text/accelerators.h"
 #include "translate/glossary.h"
 #include "translate/translation.h"
 
 typedef struct {
     SearchOptions search;
-    bool crop;                /* crop long lines instead of translating them in chunks */
-    bool split;               /* lines are paragraphs */
-    bool wrapped;             /* a line end in a paragraph is a space, as in HTML */
-    bool tags;                /* lines contain markup and placeholders, which come back as they are */
+    bool crop;              /* crop long lines instead of translating them in chunks */
+    bool split;             /* lines are paragraphs */
+    bool wrapped;           /* a line end in a paragraph is a space, as in HTML */
+    bool tags;              /* lines contain markup and placeholders, which come back as they are */
+    bool translate_symbols; /* also text without letters: the model learned to */
+    bool read_unknown;      /* models read <unk> for what they cannot spell; it is not put back */
+    AcceleratorKind
+        accelerator;          /* taken out of lines, and put back before a letter of the word that stands for
+                                  * the one that had it (accelerator_place.h) */
     bool quiet;               /* no warnings about long lines and unmet constraints */
     const Glossary *glossary; /* for each sentence or chunk of a line separately; or NULL */
     /* Called after each group with the translated fraction of all source tokens, by one thread at a time; or
@@ -74,6 +85,8 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 int translator_first_nonfinite(const Translator *translator);
 /* STATUS_DATA, with its path among those of the models, if there is such a model. */
 Status translator_check_finite(const Translator *translator, const StrList *paths);
+/* Lines with several sentences so far, which were translated without `split`. */
+long translator_unsplit(const Translator *translator);
 /* Target tokens of all translations so far. */
 long translator_tokens(const Translator *translator);
 

@@ -1,4 +1,5 @@
-/* unknown_text.h - source text that a model reads as <unk>: characters, or words if its tokens are words.
+/* unknown_text.h - source text that a model cannot spell: it is copied, or read as <unk>. It is counted in
+ * characters, or in words if it is copied or if the model's tokens are words.
  *
  * Owner   a zeroed UnknownText has none; unknown_text_free releases it
  */
@@ -10,6 +11,10 @@
 typedef struct {
     long count, first_line; /* first_line 0: there are no line numbers */
     char *first;            /* the first text */
+} UnknownTexts;
+
+typedef struct {
+    UnknownTexts read, copied;
 } UnknownText;
 
 /* Counts the unknown texts of one line's source, except U+FFFD: repaired bytes have a warning of their

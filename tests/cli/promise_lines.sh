@@ -9,11 +9,12 @@ translate() { "$attn" translate -m $model "$@"; }
 # Blank lines, a last line without a line end.
 printf 'go .\n\n \t \n\302\240\342\200\257\nhi !' >"$TMP/blank"
 translate "$TMP/blank" >"$TMP/out"
-printf 'va !\n\n\n\nsalut !\n' | cmp -s - "$TMP/out" || fail "blank lines, last line without an end"
-# A line of 34 MB of spaces is longer than a buffer, but empty.
+printf 'va !\n\n \t \n\302\240\342\200\257\nsalut !\n' | cmp -s - "$TMP/out" ||
+    fail "blank lines, last line without an end"
+# A line of 34 MB of spaces is longer than a buffer, but blank.
 { echo 'go .' && head -c 34000000 /dev/zero | tr '\0' ' ' && printf '\nhi !\n'; } >"$TMP/blanks"
-translate "$TMP/blanks" >"$TMP/out"
-printf 'va !\n\nsalut !\n' | cmp -s - "$TMP/out" || fail "a line of blanks: $(head -c 100 "$TMP/out")"
+translate "$TMP/blanks" | tr -d ' ' >"$TMP/out"
+printf 'va!\n\nsalut!\n' | cmp -s - "$TMP/out" || fail "a line of blanks: $(head -c 100 "$TMP/out")"
 rm "$TMP/blanks"
 printf '' | translate >"$TMP/out"
 [ ! -s "$TMP/out" ] || fail "output from nothing"

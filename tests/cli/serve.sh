@@ -63,6 +63,9 @@ blocks() { printf '"<p>%s</p><pre>%s\\n\\n%s</pre>\\n<style>a\\nb</style>"' "$1"
 gives "blocks and line ends" 200 "$(blocks "$french" "$french")" \
     post_json "{\"q\": $(blocks "$wrapped" "$first"), \"format\": \"html\"}"
 gives "attention" 200 ', "attention": {"source": ["' post_json "{\"q\": \"$first\", \"attention\": \"word\"}"
+gives "accelerator" 200 '"translatedText": "_' post_json "{\"q\": \"_12\", \"accelerator\": \"auto\"}"
+gives "accelerator" 400 "'accelerator' is not none, &, _ or auto" \
+    post_json "{\"q\": \"_12\", \"accelerator\": \"%\"}"
 gives "null" 200 "$french" post_json "{\"q\": \"$first\", \"api_key\": null}"
 listed='[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"'
 gives "languages" 200 "$listed" get /languages

@@ -39,6 +39,59 @@ expect 3 "$attn" translate -m "$TMP/wide/best.safetensors" --precision int8 "$TM
 says "40000 numbers, more than 8-bit arithmetic can"
 says "hint: use --precision bf16"
 
+# What needs no translation is copied, white space around a line stays, what the model cannot spell is put
+# back, and text in capitals gives text in capitals.
+{
+    printf '\342\234\223\n \t12:30 \nhttps://example.org/a?b=c\n  go .\t\nGO .\n'
+    printf 'g\302\255o .\342\200\213\n\342\226\201 go .\n\377 1\n'
+} >"$TMP/copied"
+{
+    printf '\342\234\223\n \t12:30 \nhttps://example.org/a?b=c\n  va !\t\nVA !\n'
+    printf 'va !\n\342\226\201 va !\n\357\277\275 1\n'
+} >"$TMP/want"
+translate "$TMP/copied" >"$TMP/out" 2>"$TMP/err"
+same "copies" "$TMP/want" "$TMP/out"
+translate --threads 2 --mini-batch 1 "$TMP/copied" >"$TMP/out" 2>"$TMP/err"
+same "copies in batches of 1" "$TMP/want" "$TMP/out"
+translate --tags "$TMP/copied" 2>"$TMP/err" | head -n 4 >"$TMP/out"
+head -n 4 "$TMP/want" | cmp -s - "$TMP/out" || fail "copies with --tags: $(cat "$TMP/out")"
+echo 'go . hi ! 12:30! go .' >"$TMP/several"
+expect 0 translate --split "$TMP/several"
+[ "$(cat "$TMP/out")" = 'va ! salut ! 12:30! va !' ] || fail "a sentence without letters: $(cat "$TMP/out")"
+expect 0 translate "$TMP/several"
+says "1 line has several sentences; --split translates each"
+expect 0 translate -q "$TMP/several"
+[ ! -s "$TMP/err" ] || fail "--quiet is not quiet"
+printf '12:30\tminuit\n' >"$TMP/times"
+expect 0 translate --glossary "$TMP/times" "$TMP/copied"
+sed -n 2p "$TMP/out" | grep -q minuit || fail "a term without letters: $(cat "$TMP/out")"
+
+# Accelerators come back once, into the word that stands for theirs; text that looks like one stays text.
+printf '&go .\n_hi !\nh&i !\n&1\n' >"$TMP/menu"
+printf '&va !\n_salut !\nsal&ut !\n&1\n' >"$TMP/want"
+expect 0 translate --accelerator auto "$TMP/menu"
+sed 's/[&_]//' "$TMP/out" >"$TMP/plain"
+sed 's/[&_]//' "$TMP/want" | cmp -s - "$TMP/plain" || fail "accelerators: $(cat "$TMP/out")"
+[ "$(grep -c '^[^&_]*[&_][^&_]*$' "$TMP/out")" -eq 4 ] || fail "an accelerator for each: $(cat "$TMP/out")"
+[ "$(sed -n '1p;4p' "$TMP/out" | tr '\n' ' ')" = '&va ! &1 ' ] || fail "accelerators: $(cat "$TMP/out")"
+expect 0 translate --accelerator '&' --json "$TMP/menu"
+sed -n 1p "$TMP/out" | grep -qF '"translation": "&va !"' || fail "accelerators: $(cat "$TMP/out")"
+expect 2 translate --accelerator '%' "$TMP/menu"
+says "'%' is not none, &, _ or auto"
+
+# A model that learned to translate symbols does.
+{
+    cat "$TMP/tiny.tsv"
+    for i in 1 2 3 4 5 6 7 8 9 10; do printf '%s + 1\tplus un\n' "$i"; done
+} >"$TMP/symbols.tsv"
+tiny_model symbols --set "data.train=$TMP/symbols.tsv" --set "data.valid=$TMP/symbols.tsv"
+echo '3 + 1' >"$TMP/plus"
+expect 0 "$attn" translate -m "$TMP/symbols/best.safetensors" "$TMP/plus"
+[ "$(cat "$TMP/out")" = 'plus un' ] || fail "a model that learned symbols: $(cat "$TMP/out")"
+expect 0 "$attn" average "$TMP/symbols/best.safetensors" "$TMP/symbols/last.safetensors" -o "$TMP/mean"
+expect 0 "$attn" translate -m "$TMP/mean" "$TMP/plus"
+[ "$(cat "$TMP/out")" = 'plus un' ] || fail "the mean of models that learned symbols: $(cat "$TMP/out")"
+
 # Formats.
 echo 'go .' >"$TMP/go"
 printf 'go .\n\n \t \n\302\240\342\200\257\nhi !' >"$TMP/blank"

@@ -194,6 +194,23 @@ static void test_widths(void **state) {
     for (int c = 0; c <= 0x10FFFF; c++) assert_in_range(unicode_width(c), 0, 2);
 }
 
+static void test_ignorable(void **state) {
+    (void)state;
+    static const int ignorable[] = {0xAD, 0x200B, 0x200D, 0x2060, 0xFEFF, 0xFE0F, 0x34F, 0x180B, 0xE0101};
+    static const int others[] = {' ', 'a', 0xA0, 0x2009, 0x2028, 0x301, 0x2581, 0x1F600};
+    for (size_t i = 0; i < sizeof ignorable / sizeof *ignorable; i++)
+        assert_true(unicode_is_ignorable(ignorable[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(unicode_is_ignorable(others[i]));
+}
+
+static void test_upper(void **state) {
+    (void)state;
+    StrBuf text = {0};
+    unicode_upper(SV("stra\u00DFe \u00E9t\u00E9 \u03C3\u03C2 1"), &text);
+    assert_string_equal(strbuf_text(&text), "STRA\u1E9EE \u00C9T\u00C9 \u03A3\u03A3 1");
+    strbuf_free(&text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),         cmocka_unit_test(test_short_cut),
@@ -201,6 +218,7 @@ int main(void) {
         cmocka_unit_test(test_empty),         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_kinds),         cmocka_unit_test(test_trim),
         cmocka_unit_test(test_blank),         cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_ignorable),     cmocka_unit_test(test_upper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,7 +126,7 @@ static void test_blank_lines(void **state) {
         blank += is_blank;
         if (!is_blank) continue;
         assert_int_equal(out[i].count, 1);
-        assert_int_equal(out[i].items[0].text.length, 0);
+        assert_true(sv_equal(strbuf_view(&out[i].items[0].text), lines[i]));
         assert_int_equal(out[i].items[0].length, 0);
     }
     assert_true(blank > 10);
@@ -345,8 +345,9 @@ static void test_forced_lines(void **state) {
     translator_force(translator, lines, targets, LINES, forced);
     for (int i = 0; i < LINES; i++) {
         const TranslationItem *a = &found[i].items[0];
+        if (!found[i].chunks) continue;
         assert_string_equal(strbuf_text(&a->text), strbuf_text(&forced[i].items[0].text));
-        if (found[i].chunks) assert_int_equal(forced[i].items[0].steps, a->length + 1);
+        assert_int_equal(forced[i].items[0].steps, a->length + 1);
         if (a->steps == a->length) continue; /* was cut, so </s> was not scored */
         assert_same_translation(&found[i], &forced[i]);
         compared++;

@@ -1,0 +1,14 @@
+/* accelerator_place.h - puts the accelerator of a line into its translation. */
+#ifndef TRANSLATE_ACCELERATOR_PLACE_H
+#define TRANSLATE_ACCELERATOR_PLACE_H
+
+#include "text/accelerators.h"
+#include "translate/translation.h"
+
+/* Puts the accelerator that was taken out of `line` into the text of every item: into the word with the
+ * greatest attention to the source word that had it; without attention, or if the text does not have that
+ * word, before the same letter of any word. A copied line gets it back where it was. */
+void accelerator_place(const Accelerator *accelerator, StrView line, Translation *translation,
+                       const Tokenizer *target);
+
+#endif
