@@ -8,7 +8,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT, &PO_DOCUMENT};
+static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT, &PO_DOCUMENT, &XLIFF_DOCUMENT};
 
 const DocumentFormat *document_format(StrView name) {
     for (size_t i = 0; i < COUNT(FORMATS); i++)
