@@ -70,6 +70,19 @@ ifeq ($(SERVE),yes)
 BASE_CFLAGS += -DATTN_MT_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd)
 SERVE_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd)
 endif
+# Formats of files with pairs: without a library they are refused, with its name. XML=no, PO=no leave it out.
+XML ?= $(shell $(PKG_CONFIG) --exists libxml-2.0 2>/dev/null && echo yes || echo missing)
+ifeq ($(XML),yes)
+BASE_CFLAGS += -DATTN_MT_XML
+PACKAGES_OF_FORMATS := libxml-2.0
+FORMAT_LIBS := $(shell $(PKG_CONFIG) --libs libxml-2.0)
+endif
+PO ?= $(shell echo '\#include <gettext-po.h>' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo yes || \
+	echo missing)
+ifeq ($(PO),yes)
+BASE_CFLAGS += -DATTN_MT_PO
+FORMAT_LIBS += -lgettextpo
+endif
 # Hardened as distributions do it, who bring the checks of the C library themselves; those want an optimizer.
 # Sanitizers have checks of their own.
 FORTIFIED := $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))
@@ -81,13 +94,13 @@ ifeq ($(shell uname -s),Linux)
 HARDENED_LINK := -pie -Wl,-z,relro,-z,now
 endif
 endif
-PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) $(PACKAGES_OF_FORMATS) 2>/dev/null)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null)
 TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TEST_PACKAGES) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_PACKAGES) 2>/dev/null)
 COMPILE = $(CC) $(BASE_CFLAGS) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE_FLAGS)
 LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(HARDENED_LINK) $(LDFLAGS)
-LIBS = $(PKG_LIBS) -lm $(LDLIBS)
+LIBS = $(PKG_LIBS) $(FORMAT_LIBS) -lm $(LDLIBS)
 
 # src/kern/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
 KERN_FLAGS_base :=
@@ -129,7 +142,7 @@ objects = $(patsubst src/%.c,$(1)/%.o,$(2))
 LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC))
 LIB_OBJ += $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/kern/kern_impl_%.o))
 # The same numerics in double precision, for the gradient checks.
-F64_FOLDERS := base io kern autograd layers config models text data
+F64_FOLDERS := base io kern autograd layers config models text formats data
 F64_SRC := $(filter $(F64_FOLDERS:%=src/%/%),$(LIB_SRC))
 F64_OBJ := $(call objects,$(BUILD)/f64/obj,$(F64_SRC))
 F64_OBJ += $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/kern/kern_impl_base.o)
@@ -161,6 +174,8 @@ $(BIN): $(OBJ)/cli/main.o $(LIB)
 	$(say) LINK $@
 	$(q)$(LINK) -o $@ $^ $(LIBS) $(SERVE_LIBS)
 	$(if $(filter missing,$(SERVE)),@echo "make: note: without libmicrohttpd 'attn-mt serve' is left out")
+	$(if $(filter missing,$(XML)),@echo "make: note: without libxml2 TMX and XLIFF files are not read")
+	$(if $(filter missing,$(PO)),@echo "make: note: without libgettextpo PO files are not read")
 
 $(LIB): $(LIB_OBJ)
 $(F64_LIB): $(F64_OBJ)
@@ -237,7 +252,7 @@ endif
 $(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
 	$(say) LINK $@
 	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) \
-	-o $@ $(filter %.o %.a,$^) $(LIBS)
+	-o $@ $(filter %.o %.a,$^) $(filter-out $(FORMAT_LIBS),$(LIBS))
 $(BUILD)/libattn_mt.so: $(SHARED)
 	$(q)ln -sf $(<F) $@
 $(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)

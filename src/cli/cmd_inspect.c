@@ -44,9 +44,10 @@ static const char USAGE[] = "Usage: attn-mt inspect [OPTION...] MODEL\n"
                             "       attn-mt inspect [OPTION...] PAIRS\n"
                             "\n"
                             "Shows the configuration, vocabularies, parameters, scores and provenance of a\n"
-                            "model file. Or describes sentence pairs (a TSV file, or a pattern such as\n"
-                            "train.{}): their number, lengths and scripts, repeated pairs, and pairs that\n"
-                            "look wrong, with the first lines of each kind.\n";
+                            "model file. Or describes sentence pairs (a table with TABs, CSV, TMX, XLIFF,\n"
+                            "PO or JSON lines, or a pattern such as train.{}): their number, lengths and\n"
+                            "scripts, repeated pairs, and pairs that look wrong, with the first lines of\n"
+                            "each kind.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"

@@ -75,9 +75,10 @@ static const char USAGE[] =
     "       attn-mt score --model FILE [OPTION...] [PAIRS]\n"
     "       attn-mt score --model FILE [OPTION...] --n-best LIST SOURCE\n"
     "\n"
-    "Scores given translations: two files, line by line, or one file with a TAB\n"
-    "between source and target (default: standard input), whose first line may name\n"
-    "the columns. Prints one line per pair: log p, a TAB, log p normalized by length.\n"
+    "Scores given translations: two files, line by line, or one file of pairs\n"
+    "(default: standard input): a table with a TAB between source and target, whose\n"
+    "first line may name the columns, CSV, TMX, XLIFF, PO or JSON lines. Prints one\n"
+    "line per pair: log p, a TAB, log p normalized by length.\n"
     "For an empty source, log p is 0 if the translation is empty too, otherwise -inf.\n";
 
 static const char EXAMPLES[] =
@@ -292,7 +293,7 @@ static void log_columns(const Session *session) {
     const Columns *columns = &window->columns;
     StrView source = window->source_language, target = window->target_language;
     if (session->options.quiet) return;
-    columns_log(columns, line_reader_path(window->reader));
+    columns_log(columns, pair_window_path(window));
     if (!languages_differ(source, target, columns->source_name, columns->target_name)) return;
     log_warn("'%s' translates from %.*s to %.*s, but these pairs are from %.*s to %.*s",
              session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(columns->source_name),

@@ -111,8 +111,9 @@ static Status dump_config(const Config *config, const OptionTable *tables, bool 
 static const CommandText TEXT = {
     .usage = "Usage: attn-mt train [FILE]... [--config FILE] [--set KEY=VALUE]... [OPTION]...\n"
              "\n"
-             "Trains a translation model on the sentence pairs of FILE (TSV, or a pattern:\n"
-             "train.{} means train.en and train.de) and writes it to DIR/best.safetensors.\n"
+             "Trains a translation model on the sentence pairs of FILE and writes it to\n"
+             "DIR/best.safetensors. FILE is a table with TABs, CSV, TMX, XLIFF, PO or JSON\n"
+             "lines, or a pattern: train.{} means train.en and train.de.\n"
              "Without a configuration, model size and training length follow from the data.\n",
     .details = "Without FILE, data.train of the configuration names the pairs. If data.valid is\n"
                "empty, some pairs are held out for validation.\n"

@@ -8,6 +8,7 @@
 #include "cli/command_io.h"
 #include "data/columns.h"
 #include "data/pair_stats.h"
+#include "formats/format.h"
 
 bool inspect_is_data(const char *path) {
     enum { LENGTH_BYTES = 8 };
@@ -18,6 +19,13 @@ bool inspect_is_data(const char *path) {
     if (strstr(path, "{}")) return true;
     if (sv_ends(sv(path), SV(".safetensors")) || file_size(path) < 0) return false;
     if (line_reader_open(&reader, path) != STATUS_OK) return false;
+    if (line_reader_peek(reader, FORMAT_SAMPLE, &line) == STATUS_OK) {
+        if (line.length > FORMAT_SAMPLE) line.length = FORMAT_SAMPLE;
+        if (format_detect(line, false).kind != FORMAT_TABLE) {
+            line_reader_close(reader);
+            return true;
+        }
+    }
     /* A model begins with the length of its header in 8 bytes. The highest ones are 0, and others may look
      * like the end of a line. Errors of texts are reported when the pairs are read. */
     for (size_t seen = 0; seen < LENGTH_BYTES && !zero; seen += line.length + 1) {
@@ -215,7 +223,7 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
 static Status choose_columns(const InspectData *options, const char *path, DataOptions *data) {
     StrBuf first_line = {0}, names = {0};
     Columns columns;
-    columns_read_first_line(path, &first_line);
+    columns_read_first_line(path, options->languages, &first_line);
     Status status = columns_choose(&(ColumnHints){.path = path,
                                                   .first_line = strbuf_view(&first_line),
                                                   .languages = options->languages,

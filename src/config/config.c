@@ -22,8 +22,8 @@
 /* clang-format off */
 const Option DATA_OPTIONS[] = {
     {.key = "data.train", DATA(LIST, train), .arg = "FILES",
-     .help = "sentence pairs to train on; TSV files, or patterns such as train.{}, in which {} stands for "
-             "each language; .gz files too", .group = "Data"},
+     .help = "sentence pairs to train on; tables with TABs, CSV, TMX, XLIFF, PO and JSON lines, or patterns "
+             "such as train.{}, in which {} stands for each language; .gz files too", .group = "Data"},
     {.key = "data.valid", .common = true, DATA(LIST, valid), .arg = "FILES",
      .help = "sentence pairs to validate on"},
     {.key = "data.source", DATA(STRING, source), .default_text = "en", .arg = "NAME",
@@ -31,7 +31,7 @@ const Option DATA_OPTIONS[] = {
     {.key = "data.target", DATA(STRING, target), .default_text = "fr", .arg = "NAME",
      .help = "language to translate to"},
     {.key = "data.columns", DATA(STRING, columns), .default_text = "en,fr", .arg = "NAMES",
-     .help = "languages of the columns of a TSV file"},
+     .help = "languages of the columns of tables whose first line does not name them"},
     {.key = "data.max_length", DATA(INT, max_length), .default_text = "100", .max = 100000, .arg = "N",
      .help = "drop training pairs with more than N tokens on a side; 0 = keep all"},
     {.key = "data.max_ratio", DATA(REAL, max_ratio), .default_text = "0", .max = 1e6, .arg = "X",

@@ -2,6 +2,7 @@
 #include "data/columns.h"
 
 #include <string.h>
+#include "formats/table.h"
 #include "io/fileio.h"
 #include "base/log.h"
 #include "text/languages.h"
@@ -135,7 +136,7 @@ int columns_languages(const char *names, StrView two[2]) {
 static Status find_name(const char *names, StrView language, int first, int *column) {
     StrView rest = sv(names), name;
     for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
-        if (*column >= first && sv_equal(sv_trim(name), language)) return STATUS_OK;
+        if (*column >= first && language_same(name, language)) return STATUS_OK;
     status_fail(STATUS_USAGE, "language '%.*s' is not one of the columns '%s'", SV_ARG(language), names);
     return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
                                      "en-de those that are read");
@@ -147,7 +148,7 @@ Status columns_locate(const char *names, StrView source, StrView target, Columns
     StrView rest = sv(names), name;
     for (columns->count = 0; sv_next(&rest, ',', &name);) columns->count++;
     TRY(find_name(names, source, 0, &columns->source));
-    int first = sv_equal(source, target) ? columns->source + 1 : 0;
+    int first = language_same(source, target) ? columns->source + 1 : 0;
     return find_name(names, target, first, &columns->target);
 }
 
@@ -181,19 +182,21 @@ Status columns_check_languages(const ColumnHints *hints) {
     TRY(languages_split(hints->languages, &source, &target));
     if (columns_from_header_of(hints->first_line, source, target, &header)) return STATUS_OK;
     if (!is_any_header(hints->first_line, &header)) return STATUS_OK;
-    status_fail(STATUS_USAGE, "the first line of '%s' names %.*s and %.*s, --languages %s", hints->path,
+    status_fail(STATUS_USAGE, "'%s' names %.*s and %.*s, --languages %s", hints->path,
                 SV_ARG(header.source_name), SV_ARG(header.target_name), hints->languages);
-    return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or that line");
+    return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or the names in the file");
 }
 
-void columns_read_first_line(const char *path, StrBuf *line) {
-    LineReader *reader;
+void columns_read_first_line(const char *path, const char *languages, StrBuf *line) {
+    TableReader *table;
     StrView first;
     bool more = false;
+    StrView source = {0}, target = {0};
     if (!is_table(path) || file_size(path) < 0) return;
-    if (line_reader_open(&reader, path) != STATUS_OK) return;
-    if (line_reader_next(reader, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
-    line_reader_close(reader);
+    if (languages && languages_split(languages, &source, &target) != STATUS_OK) return;
+    if (table_open(&table, path, source, target) != STATUS_OK) return;
+    if (table_next(table, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
+    table_close(table);
 }
 
 /* The sides in the order of the table. */
@@ -205,8 +208,8 @@ static Columns in_table_order(Columns columns) {
 void columns_log(const Columns *columns, const char *path) {
     Columns table = in_table_order(*columns);
     if (table.reason == COLUMNS_HEADER)
-        log_info("columns  %.*s and %.*s, as the first line of '%s' says", SV_ARG(table.source_name),
-                 SV_ARG(table.target_name), path);
+        log_info("columns  %.*s and %.*s, as '%s' says", SV_ARG(table.source_name), SV_ARG(table.target_name),
+                 path);
 }
 
 /* ---- lines ---- */
@@ -244,34 +247,11 @@ Status columns_fail_ids(const Columns *columns, StrView line, const char *path, 
                        SV_ARG(columns->source_name), count > 3 ? "-," : "", SV_ARG(columns->target_name));
 }
 
-/* The header names the languages further to the right than data.columns goes. */
-static Status fail_other_columns(const Columns *columns, const Columns *header, const char *path) {
-    Columns table = in_table_order(*header);
-    StrBuf names = {0};
-    columns_format(header, &names);
-    status_fail(STATUS_DATA, "'%s' names its columns %d and %d %.*s and %.*s, where %d and %d are read", path,
-                table.source + 1, table.target + 1, SV_ARG(table.source_name), SV_ARG(table.target_name),
-                columns->source + 1, columns->target + 1);
-    status_hint(STATUS_DATA, "--set data.columns=%s reads those", strbuf_text(&names));
-    strbuf_free(&names);
-    return STATUS_DATA;
-}
-
-Status columns_check_first_line(const Columns *columns, StrView line, const char *path, FirstLine *kind) {
-    StrView source = {0}, target = {0}, a = columns->source_name, b = columns->target_name;
+FirstLine columns_check_first_line(Columns *columns, StrView line) {
     Columns header;
-    columns_cut(columns, line, &source, &target);
-    *kind = FIRST_LINE_HEADER;
-    if (language_same(source, a) && language_same(target, b)) return STATUS_OK;
-    if (language_same(source, SV("source")) && language_same(target, SV("target"))) return STATUS_OK;
-    if (language_same(source, b) && language_same(target, a)) {
-        status_fail(STATUS_DATA, "'%s' names its columns %.*s and %.*s, where %.*s and %.*s are read", path,
-                    SV_ARG(source), SV_ARG(target), SV_ARG(a), SV_ARG(b));
-        return status_hint(STATUS_DATA,
-                           "all files have their columns in one order: change those of this one");
+    if (columns_from_header_of(line, columns->source_name, columns->target_name, &header)) {
+        *columns = header;
+        return FIRST_LINE_HEADER;
     }
-    if (columns_from_header_of(line, a, b, &header) && last_of(&header) >= columns->count)
-        return fail_other_columns(columns, &header, path);
-    *kind = is_any_header(line, &header) ? FIRST_LINE_OTHER_HEADER : FIRST_LINE_PAIR;
-    return STATUS_OK;
+    return is_any_header(line, &header) ? FIRST_LINE_OTHER_HEADER : FIRST_LINE_PAIR;
 }

@@ -7,8 +7,8 @@
  *   --languages    the first two columns, in the order of the option
  *   the model      the first two columns, in the direction of the model
  *   nothing        the first two columns, named "source" and "target"
- * Training, `inspect` and `score` choose with the functions below. The reader of pairs (pairs.h) checks the
- * first lines of all files against the choice.
+ * Training, `inspect` and `score` choose with the functions below. In the reader of pairs (pairs.h) the first
+ * line of each file comes before the choice if it names both languages.
  *
  * Owner   names are views into the arguments, or constants
  */
@@ -52,8 +52,10 @@ Columns columns_first_two(StrView source, StrView target);
 /* The columns of these languages among the names of data.columns; without names (NULL or "") the first two. A
  * language named twice is the source the first time and the target the second. */
 Status columns_locate(const char *names, StrView source, StrView target, Columns *columns);
-/* The first line of the file at `path`, appended; nothing for patterns and files that cannot be read. */
-void columns_read_first_line(const char *path, StrBuf *line);
+/* The first line of the file at `path` (formats/table.h), appended; nothing for patterns and files that
+ * cannot
+ * be read. `languages`: --languages or NULL; a file that is no table names these, or else its own. */
+void columns_read_first_line(const char *path, const char *languages, StrBuf *line);
 /* Log which columns the header of the file at `path` names; nothing if it was not the reason. */
 void columns_log(const Columns *columns, const char *path);
 
@@ -86,8 +88,8 @@ bool columns_look_like_ids(const Columns *columns, StrView line);
 Status columns_fail_ids(const Columns *columns, StrView line, const char *path, long number);
 
 typedef enum { FIRST_LINE_PAIR, FIRST_LINE_HEADER, FIRST_LINE_OTHER_HEADER } FirstLine;
-/* A first line is a pair, a header of these columns, or a header of other languages. STATUS_DATA if it is a
- * header of the same languages in other columns. */
-Status columns_check_first_line(const Columns *columns, StrView line, const char *path, FirstLine *kind);
+/* A first line is a pair, a header of these languages, whose columns become *columns, or a header of
+ * others. */
+FirstLine columns_check_first_line(Columns *columns, StrView line);
 
 #endif

@@ -22,6 +22,9 @@ static const struct {
     [PAIR_ISSUE_CARRIAGE_RETURN] = {"removed the carriage return from", "line", "lines"},
     [PAIR_ISSUE_BYTE_ORDER_MARK] = {"removed the byte-order mark from", "file", "files"},
     [PAIR_ISSUE_NO_LINES] = {"found", "empty file", "empty files"},
+    [PAIR_ISSUE_UNTRANSLATED] = {"left out", "unit without a text in both languages",
+                                 "units without a text in both languages"},
+    [PAIR_ISSUE_FUZZY] = {"left out", "fuzzy or obsolete unit", "fuzzy or obsolete units"},
 };
 
 void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, size_t entry, long line) {

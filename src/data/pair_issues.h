@@ -20,6 +20,8 @@ typedef enum {
     PAIR_ISSUE_CARRIAGE_RETURN, /* this and the following kinds concern files, not lines */
     PAIR_ISSUE_BYTE_ORDER_MARK,
     PAIR_ISSUE_NO_LINES,
+    PAIR_ISSUE_UNTRANSLATED,
+    PAIR_ISSUE_FUZZY,
     PAIR_ISSUE_KINDS
 } PairIssueKind;
 

@@ -1,6 +1,6 @@
 /* pair_window.h - windows of sentence pairs to score: as many as can be read without waiting, up to a limit.
  *
- * The input is a file with a TAB between source and target, two files line by line, or an n-best list in
+ * The input is a file of pairs in any format (formats/table.h), two files line by line, or an n-best list in
  * Moses format, whose numbers are lines of the source, from 0.
  *
  * Owner   views are valid until the next pair_window_read; errors are STATUS_DATA with file and line
@@ -10,9 +10,10 @@
 
 #include "io/line_window.h"
 #include "data/columns.h"
+#include "formats/table.h"
 
 typedef struct {
-    StrView raw; /* the input line; with two files SOURCE TAB TARGET, if `filters` */
+    StrView raw; /* the line of the table; with two files SOURCE TAB TARGET, if `filters` */
     StrView source, target;
     long id; /* line of the source, for n-best lists */
 } Pair;
@@ -28,13 +29,19 @@ typedef struct {
     Pair *pairs; /* [count] */
     int count;
     bool n_best;
-    StrBuf header;               /* the first line of a file of pairs if it is a header */
+    /* The first line of a file of pairs if it is a header. If the lines have escapes, it says so; with
+     * `filters` there is one then, even if the file has none. */
+    StrBuf header;
     Columns columns;             /* of the model's languages, or as the header has them */
     LineWindow lines;            /* counts lines that are not text, those of `sources` included */
     long skipped, first_skipped; /* lines without a TAB */
 
-    LineReader *reader, *targets; /* the rest is for pair_window.c; targets: the second of two files */
-    double bytes;                 /* size of the file of `reader`; unknown if not positive */
+    TableReader *table; /* a file of pairs; the rest is for pair_window.c */
+    long rows;          /* lines of the table so far */
+    long *numbers;      /* [lines.count] of the window's lines in the file of the table */
+    size_t number_capacity;
+    LineReader *reader, *targets; /* two files, or an n-best list */
+    double bytes;                 /* size of the file; unknown if not positive */
     LineWindow sources;           /* all source lines of an n-best list */
 } PairWindow;
 
@@ -44,6 +51,7 @@ Status pair_window_open_two(PairWindow *window, const char *source, const char *
 Status pair_window_open_n_best(PairWindow *window, const char *source, const char *list);
 /* Waits for a pair, then reads all pairs that are available. *more is false after the last pair. */
 Status pair_window_read(PairWindow *window, bool *more);
+const char *pair_window_path(const PairWindow *window); /* of the pairs, for messages */
 /* The share of the file that is read, 0 to 1; 0 if its size is unknown. */
 double pair_window_share(const PairWindow *window);
 void pair_window_free(PairWindow *window);

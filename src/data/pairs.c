@@ -9,19 +9,26 @@
 #include "base/utf8.h"
 #include "data/columns.h"
 #include "data/pair_issues.h"
+#include "formats/escapes.h"
+#include "formats/table.h"
 
 struct PairReader {
     StrList entries;
     size_t current;
     char *source, *target;
-    Columns columns;                 /* of TSV files */
-    StrView line;                    /* the current line of a TSV file */
-    LineReader *first, *second;      /* second: NULL for TSV */
+    Columns columns;      /* of tables */
+    Columns open_columns; /* of the open table */
+    TableReader *table;   /* the open file, or the two of a pattern: */
+    LineReader *first, *second;
+    StrView line;                    /* the current line of the table */
+    long rows;                       /* lines of the open table so far */
+    StrBuf source_cell, target_cell; /* texts without escapes */
     StrBuf source_text, target_text; /* repaired texts */
     PairIssues issues;
     long usable, in_other_split;
     long seen_before;         /* usable pairs in the files before the open one */
-    long short_lines;         /* lines of the open file without the columns */
+    long short_lines;         /* lines of the open table without the columns */
+    long full_lines;          /* and with them */
     double bytes, bytes_done; /* size of all files; bytes read from closed files */
     PairSplit split;
     double held_out;
@@ -110,9 +117,25 @@ static void pair_files(const StrList *entries, const DataOptions *options, StrLi
     }
 }
 
+static void count_table_issue(PairReader *reader, PairIssueKind kind, long count) {
+    if (count > 0) count_issue(reader, kind, count, 0);
+}
+
+static void close_table(PairReader *reader) {
+    const TableReader *table = reader->table;
+    count_table_issue(reader, PAIR_ISSUE_CARRIAGE_RETURN, table_carriage_returns(table));
+    count_table_issue(reader, PAIR_ISSUE_BYTE_ORDER_MARK, table_has_bom(table));
+    count_table_issue(reader, PAIR_ISSUE_UNTRANSLATED, table_untranslated(table));
+    count_table_issue(reader, PAIR_ISSUE_FUZZY, table_fuzzy(table));
+    reader->bytes_done += (double)table_consumed(table);
+    table_close(reader->table);
+    reader->table = NULL;
+}
+
 /* Closes the files and counts the issues that concern them as a whole. */
 static void close_files(PairReader *reader) {
     LineReader *files[2] = {reader->first, reader->second};
+    if (reader->table) close_table(reader);
     for (int i = 0; i < 2; i++) {
         if (!files[i]) continue;
         if (line_reader_carriage_returns(files[i]) > 0)
@@ -124,12 +147,20 @@ static void close_files(PairReader *reader) {
     reader->first = reader->second = NULL;
 }
 
+static Status open_table(PairReader *reader, const char *path) {
+    TRY(table_open(&reader->table, path, sv(reader->source), sv(reader->target)));
+    reader->open_columns = reader->columns;
+    if (table_has_units(reader->table))
+        reader->open_columns = columns_first_two(sv(reader->source), sv(reader->target));
+    return STATUS_OK;
+}
+
 static Status open_files(PairReader *reader) {
     const char *entry = reader->entries.items[reader->current];
     reader->first_is_number = false;
     reader->seen_before = pairs_seen(reader);
-    reader->short_lines = 0;
-    if (!is_pattern(entry)) return line_reader_open(&reader->first, entry);
+    reader->rows = reader->short_lines = reader->full_lines = 0;
+    if (!is_pattern(entry)) return open_table(reader, entry);
     char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
     Status status = line_reader_open(&reader->first, paths[0]);
     if (status == STATUS_OK) status = line_reader_open(&reader->second, paths[1]);
@@ -193,6 +224,8 @@ void pair_reader_close(PairReader *reader) {
     strlist_free(&reader->entries);
     mem_free(reader->source);
     mem_free(reader->target);
+    strbuf_free(&reader->source_cell);
+    strbuf_free(&reader->target_cell);
     strbuf_free(&reader->source_text);
     strbuf_free(&reader->target_text);
     mem_free(reader);
@@ -200,10 +233,26 @@ void pair_reader_close(PairReader *reader) {
 
 void pair_reader_allow_other_encodings(PairReader *reader) { reader->allows_other_encodings = true; }
 
+bool pair_reader_has_escapes(const PairReader *reader) {
+    bool escapes = false;
+    for (size_t i = 0; i < reader->entries.count && !escapes; i++) {
+        TableReader *table;
+        StrView line;
+        bool more;
+        if (is_pattern(reader->entries.items[i])) continue;
+        if (table_open(&table, reader->entries.items[i], sv(reader->source), sv(reader->target)) != STATUS_OK)
+            continue; /* reading the pairs fails, too */
+        escapes = table_next(table, &line, &more) == STATUS_OK && table_has_escapes(table);
+        table_close(table);
+    }
+    return escapes;
+}
+
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
 double pair_reader_share(const PairReader *reader) {
     double done = reader->bytes_done;
+    if (reader->table) done += (double)table_consumed(reader->table);
     if (reader->first) done += (double)line_reader_consumed(reader->first);
     if (reader->second) done += (double)line_reader_consumed(reader->second);
     double share = fmin(done / reader->bytes, 1); /* 1 where no size is known */
@@ -211,6 +260,7 @@ double pair_reader_share(const PairReader *reader) {
 }
 
 long pair_reader_line(const PairReader *reader) {
+    if (reader->table) return table_number(reader->table);
     return reader->first ? line_reader_number(reader->first) : 0;
 }
 
@@ -223,6 +273,12 @@ void pair_join(StrBuf *line, StrView source, StrView target) {
     strbuf_add(line, target);
     for (size_t i = start; i < line->length; i++)
         if (line->data[i] == '\t' && i != between) line->data[i] = ' ';
+}
+
+void pair_join_escaped(StrBuf *line, StrView source, StrView target) {
+    escapes_add(source, line);
+    strbuf_add_char(line, '\t');
+    escapes_add(target, line);
 }
 
 static bool needs_repair(StrView text, bool *nul) {
@@ -273,53 +329,68 @@ static bool repair_pair(PairReader *reader, StrView *source, StrView *target, lo
     return true;
 }
 
+/* The next line of the open table, cut. *ok: it has both columns. */
+static Status next_row(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
+    TRY(table_next(reader->table, &reader->line, more));
+    if (!*more) return STATUS_OK;
+    reader->rows++;
+    int fields = columns_cut(&reader->open_columns, reader->line, source, target);
+    *ok = fields > reader->open_columns.source && fields > reader->open_columns.target;
+    if (*ok) {
+        *source = table_text(reader->table, *source, &reader->source_cell);
+        *target = table_text(reader->table, *target, &reader->target_cell);
+        reader->full_lines++;
+        return STATUS_OK;
+    }
+    bool blank = unicode_is_blank(reader->line);
+    count_issue(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1, pair_reader_line(reader));
+    reader->short_lines += !blank;
+    return STATUS_OK;
+}
+
+static Status next_two_lines(PairReader *reader, StrView *source, StrView *target, bool *more) {
+    StrView lines[2];
+    TRY(line_readers_next((LineReader *[]){reader->first, reader->second}, lines, more));
+    *source = lines[0];
+    *target = lines[1];
+    return STATUS_OK;
+}
+
 /* The next line of the open file or files; *more is false at their end. *ok: the line has both columns. */
 static Status next_line(PairReader *reader, StrView *source, StrView *target, bool *ok, bool *more) {
-    long before = line_reader_number(reader->first);
     *ok = true;
-    if (reader->second) {
-        StrView lines[2];
-        TRY(line_readers_next((LineReader *[]){reader->first, reader->second}, lines, more));
-        *source = lines[0];
-        *target = lines[1];
-    } else {
-        TRY(line_reader_next(reader->first, source, more));
-    }
-    if (*more && !reader->second) {
-        reader->line = *source;
-        int fields = columns_cut(&reader->columns, reader->line, source, target);
-        *ok = fields > reader->columns.source && fields > reader->columns.target;
-        bool blank = !*ok && unicode_is_blank(reader->line);
-        if (!*ok)
-            count_issue(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1,
-                        line_reader_number(reader->first));
-        reader->short_lines += !*ok && !blank;
-    }
-    if (!*more && before == 0) count_issue(reader, PAIR_ISSUE_NO_LINES, 1, 0);
+    if (reader->table)
+        TRY(next_row(reader, source, target, ok, more));
+    else
+        TRY(next_two_lines(reader, source, target, more));
+    bool empty = reader->table ? reader->rows == 0 : line_reader_number(reader->first) == 0;
+    if (!*more && empty) count_issue(reader, PAIR_ISSUE_NO_LINES, 1, 0);
     return STATUS_OK;
 }
 
 /* Many tables begin with a column of ids. It shows in the first line, or in the second one if the first is a
  * header in words that are no languages. */
 static Status check_ids(PairReader *reader, StrView source) {
-    long line = line_reader_number(reader->first);
-    bool known = line > 1 && reader->first_is_number;
+    long line = pair_reader_line(reader);
+    bool known = reader->rows > 1 && reader->first_is_number;
     reader->first_is_number = columns_is_number(source);
-    if (known || !columns_look_like_ids(&reader->columns, reader->line)) return STATUS_OK;
+    if (known || !columns_look_like_ids(&reader->open_columns, reader->line)) return STATUS_OK;
     if (!reader->allows_other_encodings)
-        return columns_fail_ids(&reader->columns, reader->line, line_reader_path(reader->first), line);
+        return columns_fail_ids(&reader->open_columns, reader->line, table_path(reader->table), line);
     count_issue(reader, PAIR_ISSUE_IDS, 1, line);
     return STATUS_OK;
 }
 
-/* Checks the first two lines of a TSV file. *header: the line names the columns. */
+/* Checks the first two lines of a table. *header: the line names the columns. */
 static Status check_columns(PairReader *reader, StrView source, bool *header) {
-    long line = line_reader_number(reader->first);
     FirstLine kind = FIRST_LINE_PAIR;
     *header = false;
-    if (reader->second || line > 2) return STATUS_OK;
-    if (line == 1)
-        TRY(columns_check_first_line(&reader->columns, reader->line, line_reader_path(reader->first), &kind));
+    if (!reader->table || reader->rows > 2) return STATUS_OK;
+    if (table_has_units(reader->table)) {
+        *header = reader->rows == 1;
+        return STATUS_OK;
+    }
+    if (reader->rows == 1) kind = columns_check_first_line(&reader->open_columns, reader->line);
     *header = kind == FIRST_LINE_HEADER;
     if (*header) count_issue(reader, PAIR_ISSUE_HEADER, 1, 1);
     if (kind == FIRST_LINE_OTHER_HEADER) count_issue(reader, PAIR_ISSUE_OTHER_HEADER, 1, 1);
@@ -372,13 +443,27 @@ static Status fail_unusable(const PairReader *reader) {
     return STATUS_DATA;
 }
 
+/* A few pairs among other lines are no data: a model of them would be worth nothing. */
+static Status fail_few_pairs(const PairReader *reader) {
+    char pairs[32], lines[32];
+    status_fail(STATUS_DATA, "only %s of the %s lines of '%s' have %s", str_count(reader->full_lines, pairs),
+                str_count(reader->full_lines + reader->short_lines, lines), table_path(reader->table),
+                reader->open_columns.count == 2 ? "a TAB between two languages" : "the columns of the pairs");
+    return status_hint(STATUS_DATA,
+                       "remove the lines that are no pairs: grep -P '\\t' FILE > NEW keeps those "
+                       "with a TAB");
+}
+
 /* If one of several files has other columns, training must not go on without it. For a single file with two
  * columns, fail_unusable has the better message. */
 static Status check_file_read(const PairReader *reader) {
-    bool plain = reader->entries.count == 1 && reader->columns.count == 2;
+    bool plain = reader->entries.count == 1 && reader->open_columns.count == 2;
+    if (!reader->table) return STATUS_OK;
+    if (pairs_seen(reader) > reader->seen_before && reader->short_lines > reader->full_lines)
+        return fail_few_pairs(reader);
     if (plain || reader->short_lines == 0 || pairs_seen(reader) > reader->seen_before) return STATUS_OK;
     status_fail(STATUS_DATA, "no usable sentence pair in '%s', where columns %d and %d should be %s and %s",
-                line_reader_path(reader->first), reader->columns.source + 1, reader->columns.target + 1,
+                table_path(reader->table), reader->open_columns.source + 1, reader->open_columns.target + 1,
                 reader->source, reader->target);
     return status_hint(STATUS_DATA, "all files have their columns in one order, with a TAB between them: "
                                     "change those of this one, or data.columns");
@@ -388,7 +473,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
     *more = false;
     while (!is_finished(reader)) {
         bool line = false, ok = false, header = false;
-        if (!reader->first) TRY(open_files(reader));
+        if (!reader->table && !reader->first) TRY(open_files(reader));
         TRY(next_line(reader, source, target, &ok, &line));
         if (!line) {
             TRY(check_file_read(reader));
@@ -397,8 +482,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             continue;
         }
         if (ok) TRY(check_columns(reader, *source, &header));
-        if (!ok || header || !repair_pair(reader, source, target, line_reader_number(reader->first)))
-            continue;
+        if (!ok || header || !repair_pair(reader, source, target, pair_reader_line(reader))) continue;
         if (is_in_split(reader, *source)) {
             reader->usable++;
             *more = true;

@@ -1,14 +1,16 @@
 /* pairs.h - sentence pairs from files, with a policy for every problem that they can have.
  *
- * An entry of a file list is a TSV file, plain or gzip, or a pattern with {} for the language ("train.{}":
- * train.en and train.fr). `columns` names the columns of TSV files ("en,fr"); further columns are ignored.
- *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no TAB
+ * An entry of a file list is a file of any format (formats/table.h), plain or gzip, or a pattern with {}
+ * for the language ("train.{}": train.en and train.fr). `columns` names the columns of tables ("en,fr"),
+ * unless the first line of a file names them; further columns are ignored.
+ *   dropped    pairs with an empty side (blank: base/unicode.h) or one over PAIR_MAX_BYTES, lines with no
+ *              TAB; units that are fuzzy or have no text in both languages
  *   repaired   invalid UTF-8 and NUL (U+FFFD), CRLF, byte-order mark; NBSP and narrow NBSP are kept
- *   left out   a header of the two languages in a TSV file (columns.h)
- *   fatal      a missing file; two files with different line counts (the message has both); a header with the
- *              two languages in other columns; no usable pair; a file with lines but without the columns;
- *              invalid UTF-8 in more than a tenth of all pairs; a column of ids as the source
- *   reported   fields in the quotes of a spreadsheet, which are kept
+ *   left out   a header of the two languages in a table (columns.h)
+ *   fatal      a missing file; two files with different line counts (the message has both); no usable pair; a
+ *              file of whose lines most lack the columns, or of a kind that is not read; invalid UTF-8 in
+ *              more than a tenth of all pairs; a column of ids as the source
+ *   reported   fields in the quotes of a spreadsheet, which are kept if other lines show that it wrote none
  * All of these, and empty files, are counted (pair_issues.h). corpus.h applies the limits of length and
  * ratio.
  *
@@ -47,9 +49,13 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
 void pair_reader_allow_other_encodings(PairReader *reader);
 /* Restricts pair_reader_next to a split of the first `limit` usable pairs (0 = all). Default: all pairs. */
 void pair_reader_set_range(PairReader *reader, PairSplit split, int limit);
-/* The next usable pair, valid UTF-8 without NUL; views are valid until the next call. */
+/* The next usable pair, valid UTF-8 without NUL. Texts of tables with escapes and of other formats may have
+ * line
+ * ends and TABs. Views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
-void pair_reader_rewind(PairReader *reader);        /* resets all counts */
+void pair_reader_rewind(PairReader *reader); /* resets all counts */
+/* Can the texts have line ends and TABs? Looks at the first lines of all files. */
+bool pair_reader_has_escapes(const PairReader *reader);
 long pair_reader_count(const PairReader *reader);   /* usable pairs of the split so far */
 long pair_reader_line(const PairReader *reader);    /* line number of the last pair in its file */
 double pair_reader_share(const PairReader *reader); /* progress, 0 to 1: share of the bytes or of the limit */
@@ -59,5 +65,7 @@ void pair_reader_close(PairReader *reader);
 
 /* "source TAB target", appended; TABs in the texts become spaces. */
 void pair_join(StrBuf *line, StrView source, StrView target);
+/* The same with escapes (formats/escapes.h). */
+void pair_join_escaped(StrBuf *line, StrView source, StrView target);
 
 #endif

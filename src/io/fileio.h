@@ -63,6 +63,11 @@ Status line_reader_next_text(LineReader *reader, StrView *line, bool *more);
 /* True if the next line, or the end of the file, is there without waiting for the other end of a pipe or
  * terminal. It reads ahead: the last line is no longer valid. */
 bool line_reader_ready(LineReader *reader);
+/* At least `bytes` of the bytes that come next, or all up to the end of the file, without taking them. Valid
+ * until the next call. */
+Status line_reader_peek(LineReader *reader, size_t bytes, StrView *start);
+/* Takes up to `most` bytes as they are; none at the end of the file. Not to be mixed with lines. */
+Status line_reader_take(LineReader *reader, char *out, size_t most, size_t *got);
 long line_reader_number(const LineReader *reader);           /* of the line just read, from 1 */
 const char *line_reader_path(const LineReader *reader);      /* for messages */
 long line_reader_carriage_returns(const LineReader *reader); /* lines that ended in '\r' so far */

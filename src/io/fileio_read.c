@@ -429,6 +429,23 @@ bool line_reader_ready(LineReader *reader) {
     }
 }
 
+Status line_reader_peek(LineReader *reader, size_t bytes, StrView *start) {
+    while (reader->held.length - reader->start < bytes && !reader->ended) TRY(lines_fill(reader));
+    size_t held = reader->held.length - reader->start;
+    *start = held > 0 ? (StrView){reader->held.data + reader->start, held} : SV("");
+    return STATUS_OK;
+}
+
+Status line_reader_take(LineReader *reader, char *out, size_t most, size_t *got) {
+    StrView held;
+    TRY(line_reader_peek(reader, 1, &held));
+    *got = held.length < most ? held.length : most;
+    memcpy(out, held.data, *got);
+    reader->start += *got;
+    if (reader->seen < reader->start) reader->seen = reader->start;
+    return STATUS_OK;
+}
+
 long line_reader_number(const LineReader *reader) { return reader->number; }
 
 const char *line_reader_path(const LineReader *reader) { return reader->source->path; }

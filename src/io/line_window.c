@@ -14,18 +14,30 @@ static void add_line(LineWindow *window, int column, StrView line, long number) 
     if (!is_text && window->repaired++ == 0) window->first_repaired = number;
 }
 
-void line_window_add(LineWindow *window, StrView line) {
+void line_window_empty(LineWindow *window) {
+    window->count = 0;
     if (!window->arena) window->arena = arena_new();
-    add_line(window, 0, line, window->count + 1);
+    arena_reset(window->arena);
+}
+
+void line_window_add(LineWindow *window, StrView line) {
+    line_window_add_numbered(window, line, window->count + 1);
+}
+
+void line_window_add_numbered(LineWindow *window, StrView line, long number) {
+    if (!window->arena) window->arena = arena_new();
+    add_line(window, 0, line, number);
     window->count++;
+}
+
+bool line_window_is_full(const LineWindow *window) {
+    return window->count >= window->max_lines || arena_used(window->arena) >= MAX_BYTES;
 }
 
 Status line_window_read(LineWindow *window, LineReader *first, LineReader *second, bool *more) {
     LineReader *readers[LINE_COLUMNS] = {first, second};
-    window->count = 0;
+    line_window_empty(window);
     window->first_number = line_reader_number(first) + 1;
-    if (!window->arena) window->arena = arena_new();
-    arena_reset(window->arena);
     do {
         StrView lines[LINE_COLUMNS];
         if (second)
@@ -36,8 +48,7 @@ Status line_window_read(LineWindow *window, LineReader *first, LineReader *secon
         for (int i = 0; i < (second ? LINE_COLUMNS : 1); i++)
             add_line(window, i, lines[i], line_reader_number(first));
         window->count++;
-    } while (window->count < window->max_lines && arena_used(window->arena) < MAX_BYTES &&
-             line_reader_ready(first));
+    } while (!line_window_is_full(window) && line_reader_ready(first));
     return STATUS_OK;
 }
 

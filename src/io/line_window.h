@@ -33,6 +33,11 @@ Status line_window_read(LineWindow *window, LineReader *first, LineReader *secon
 Status line_window_read_all(LineWindow *window, LineReader *reader);
 /* Adds a line to the first column. */
 void line_window_add(LineWindow *window, StrView line);
+/* For lines of another reader: empties the window, adds a line with its number in the file, and tells whether
+ * the window has enough. */
+void line_window_empty(LineWindow *window);
+void line_window_add_numbered(LineWindow *window, StrView line, long number);
+bool line_window_is_full(const LineWindow *window);
 void line_window_free(LineWindow *window);
 
 #endif

@@ -352,8 +352,10 @@ static void write_language(StrView code, StrView target, StrBuf *out) {
     StrBuf name = {0};
     strbuf_add_char(&name, (char)toupper((unsigned char)known.data[0]));
     strbuf_add(&name, (StrView){known.data + 1, known.length - 1});
-    if (base.length == 2 && code.length > 3 && strchr("-_", code.data[2]))
-        strbuf_format(&name, " (%.*s)", (int)code.length - 3, code.data + 3);
+    size_t part = 0;
+    while (part < code.length && !strchr("-_", code.data[part])) part++;
+    if (base.length > 0 && part + 1 < code.length)
+        strbuf_format(&name, " (%.*s)", (int)(code.length - part) - 1, code.data + part + 1);
     json_open_object(out);
     json_put_string(out, "code", code);
     json_put_string(out, "name", strbuf_view(&name));

@@ -2,53 +2,33 @@
 #include "text/languages.h"
 
 #include <string.h>
+#include "text/language_table.h"
 
-/* ISO 639-1. */
-static const char CODES[] = "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co "
-                            "cr cs cu cv cy da de dv dz "
-                            "ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht "
-                            "hu hy hz ia id ie ig ii ik "
-                            "io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln "
-                            "lo lt lu lv mg mh mi mk ml "
-                            "mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt "
-                            "qu rm rn ro ru rw sa sc sd "
-                            "se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts "
-                            "tt tw ty ug uk ur uz ve vi "
-                            "vo wa wo xh yi yo za zh zu ";
+static const char *const NEUTRAL[][2] = {
+    {"source", "source"}, {"src", "source"}, {"target", "target"}, {"tgt", "target"}, {"trg", "target"}};
 
-/* Names of the larger languages in files: English names first, because language_name returns the first one,
- * then ISO 639-2 and 639-3, as in Tatoeba. */
-static const char *const NAMES[][2] = {
-    {"source", "source"}, {"src", "source"},    {"target", "target"}, {"tgt", "target"},
-    {"trg", "target"},    {"arabic", "ar"},     {"bulgarian", "bg"},  {"catalan", "ca"},
-    {"chinese", "zh"},    {"croatian", "hr"},   {"czech", "cs"},      {"danish", "da"},
-    {"dutch", "nl"},      {"english", "en"},    {"estonian", "et"},   {"finnish", "fi"},
-    {"french", "fr"},     {"german", "de"},     {"greek", "el"},      {"hebrew", "he"},
-    {"hindi", "hi"},      {"hungarian", "hu"},  {"indonesian", "id"}, {"irish", "ga"},
-    {"italian", "it"},    {"japanese", "ja"},   {"korean", "ko"},     {"latin", "la"},
-    {"latvian", "lv"},    {"lithuanian", "lt"}, {"norwegian", "no"},  {"persian", "fa"},
-    {"polish", "pl"},     {"portuguese", "pt"}, {"romanian", "ro"},   {"russian", "ru"},
-    {"serbian", "sr"},    {"slovak", "sk"},     {"slovenian", "sl"},  {"spanish", "es"},
-    {"swahili", "sw"},    {"swedish", "sv"},    {"turkish", "tr"},    {"ukrainian", "uk"},
-    {"urdu", "ur"},       {"vietnamese", "vi"}, {"mandarin", "zh"},   {"esperanto", "eo"},
-    {"thai", "th"},       {"lao", "lo"},        {"khmer", "km"},      {"burmese", "my"},
-    {"tibetan", "bo"},    {"cantonese", "yue"}, {"ara", "ar"},        {"bul", "bg"},
-    {"cat", "ca"},        {"ces", "cs"},        {"chi", "zh"},        {"cmn", "zh"},
-    {"dan", "da"},        {"deu", "de"},        {"dut", "nl"},        {"ell", "el"},
-    {"eng", "en"},        {"epo", "eo"},        {"est", "et"},        {"fas", "fa"},
-    {"fin", "fi"},        {"fra", "fr"},        {"fre", "fr"},        {"ger", "de"},
-    {"heb", "he"},        {"hin", "hi"},        {"hrv", "hr"},        {"hun", "hu"},
-    {"ind", "id"},        {"ita", "it"},        {"jpn", "ja"},        {"kor", "ko"},
-    {"lat", "la"},        {"lav", "lv"},        {"lit", "lt"},        {"nld", "nl"},
-    {"nor", "no"},        {"pol", "pl"},        {"por", "pt"},        {"ron", "ro"},
-    {"rus", "ru"},        {"slk", "sk"},        {"slv", "sl"},        {"spa", "es"},
-    {"srp", "sr"},        {"swe", "sv"},        {"tur", "tr"},        {"ukr", "uk"},
-    {"vie", "vi"},        {"zho", "zh"},        {"tha", "th"},        {"khm", "km"},
-    {"mya", "my"},        {"bod", "bo"},        {"yue", "yue"},       {"wuu", "wuu"},
-    {"lzh", "lzh"},
-};
+/* Codes of programs for a language with a script or region. */
+static const struct {
+    const char *name, *code, *script, *region;
+} PRIVATE_CODES[] = {{"zt", "zh", "Hant", ""}, {"pb", "pt", "", "BR"}};
+
+/* ISO 15924: the scripts of living languages. */
+static const char SCRIPTS[] =
+    "Adlm Arab Armn Beng Bopo Cans Cher Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hans Hant Hebr Hira "
+    "Java "
+    "Jpan Kana Khmr Knda Kore Laoo Latn Lisu Mlym Mong Mtei Mymr Nkoo Olck Orya Sinh Sund Syrc Taml Telu "
+    "Tfng Thaa Thai Tibt Vaii ";
+
+/* Regions that imply a script. */
+static const char *const REGION_SCRIPTS[][3] = {{"zh", "CN", "Hans"}, {"zh", "SG", "Hans"},
+                                                {"zh", "MY", "Hans"}, {"zh", "TW", "Hant"},
+                                                {"zh", "HK", "Hant"}, {"zh", "MO", "Hant"}};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c + 32 : c); }
+
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
 static bool equal_ignoring_case(StrView a, StrView b) {
     if (a.length != b.length) return false;
@@ -57,47 +37,202 @@ static bool equal_ignoring_case(StrView a, StrView b) {
     return true;
 }
 
+/* Is it one of the items between separators? */
+static bool is_one_of(StrView name, const char *items, char separator) {
+    StrView rest = sv(items), item;
+    while (sv_next(&rest, separator, &item))
+        if (item.length > 0 && equal_ignoring_case(name, item)) return true;
+    return false;
+}
+
+/* ---- codes and names ---- */
+
 /* "en" and "EN", but not "He", which is a word. */
+static bool has_case_of_code(StrView name) {
+    for (size_t i = 1; i < name.length; i++)
+        if (is_upper(name.data[i]) != is_upper(name.data[0])) return false;
+    return true;
+}
+
 static StrView find_code(StrView name) {
-    bool first_upper = name.data[0] >= 'A' && name.data[0] <= 'Z',
-         second_upper = name.data[1] >= 'A' && name.data[1] <= 'Z';
-    if (first_upper != second_upper) return (StrView){0};
-    for (const char *code = CODES; *code; code += 3)
-        if (equal_ignoring_case(name, (StrView){code, 2})) return (StrView){code, 2};
+    if (name.length == 2 && !has_case_of_code(name)) return (StrView){0};
+    for (size_t i = 0; i < COUNT(LANGUAGES); i++)
+        if (equal_ignoring_case(name, sv(LANGUAGES[i].code)) ||
+            is_one_of(name, LANGUAGES[i].other_codes, ' '))
+            return sv(LANGUAGES[i].code);
     return (StrView){0};
 }
 
-/* "en" of "en-US", "zh" of "zh_Hans"; empty if no region or script follows a code. */
-static StrView without_region(StrView name) {
-    size_t end = 2;
-    if (name.length < 5 || name.length > 7 || (name.data[2] != '-' && name.data[2] != '_'))
-        return (StrView){0};
-    while (++end < name.length)
-        if (lower(name.data[end]) < 'a' || lower(name.data[end]) > 'z') return (StrView){0};
-    return (StrView){name.data, 2};
+static StrView find_name(StrView name) {
+    for (size_t i = 0; i < COUNT(NEUTRAL); i++)
+        if (equal_ignoring_case(name, sv(NEUTRAL[i][0]))) return sv(NEUTRAL[i][1]);
+    for (size_t i = 0; i < COUNT(LANGUAGES); i++)
+        if (is_one_of(name, LANGUAGES[i].names, ',')) return sv(LANGUAGES[i].code);
+    return (StrView){0};
+}
+
+static bool set_private_code(StrView name, Language *language) {
+    for (size_t i = 0; i < COUNT(PRIVATE_CODES); i++) {
+        if (!equal_ignoring_case(name, sv(PRIVATE_CODES[i].name)) || !has_case_of_code(name)) continue;
+        language->code = sv(PRIVATE_CODES[i].code);
+        strcpy(language->script, PRIVATE_CODES[i].script);
+        strcpy(language->region, PRIVATE_CODES[i].region);
+        return true;
+    }
+    return false;
+}
+
+/* ---- scripts and regions ---- */
+
+static bool all_letters(StrView text) {
+    for (size_t i = 0; i < text.length; i++)
+        if (lower(text.data[i]) < 'a' || lower(text.data[i]) > 'z') return false;
+    return true;
+}
+
+static bool all_digits(StrView text) {
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] < '0' || text.data[i] > '9') return false;
+    return true;
+}
+
+static void set_script(Language *language, StrView script) {
+    for (size_t i = 0; i < 4; i++) language->script[i] = lower(script.data[i]);
+    language->script[0] = (char)(language->script[0] - 32);
+}
+
+static void set_region(Language *language, StrView region) {
+    for (size_t i = 0; i < region.length; i++)
+        language->region[i] =
+            (char)(region.data[i] >= 'a' && region.data[i] <= 'z' ? region.data[i] - 32 : region.data[i]);
+}
+
+/* A subtag after the language: a script, a region, a variant; and the language itself in "zh-yue". */
+static bool read_subtag(Language *language, StrView tag) {
+    bool first = !language->script[0] && !language->region[0];
+    if (tag.length == 4 && first && is_one_of(tag, SCRIPTS, ' ')) {
+        set_script(language, tag);
+        return true;
+    }
+    bool is_region = (tag.length == 2 && all_letters(tag)) || (tag.length == 3 && all_digits(tag));
+    if (is_region && !language->region[0]) {
+        set_region(language, tag);
+        return true;
+    }
+    if (tag.length == 3 && first && all_letters(tag)) {
+        StrView code = find_code(tag);
+        language->code = code.length > 0 ? code : language->code;
+        return code.length > 0;
+    }
+    return (tag.length == 4 && all_digits(tag)) || equal_ignoring_case(tag, SV("valencia"));
+}
+
+/* Cuts what follows '.' and '@' in the name of a locale off: "sr_RS.UTF-8@latin". */
+static StrView cut_modifier(StrView *name) {
+    StrView modifier = {0};
+    for (size_t i = 0; i < name->length; i++) {
+        if (name->data[i] == '@') modifier = (StrView){name->data + i + 1, name->length - i - 1};
+        if (name->data[i] == '@' || name->data[i] == '.') {
+            if (name->data[i] == '.') {
+                const char *at = memchr(name->data + i, '@', name->length - i);
+                if (at) modifier = (StrView){at + 1, (size_t)(name->data + name->length - at) - 1};
+            }
+            name->length = i;
+            break;
+        }
+    }
+    return modifier;
+}
+
+/* "en-US", "zho_Hans", "sr@latin". */
+static bool read_tag(StrView name, Language *language) {
+    StrView modifier = cut_modifier(&name), tag;
+    size_t end = 0;
+    while (end < name.length && name.data[end] != '-' && name.data[end] != '_') end++;
+    StrView base = {name.data, end};
+    if (base.length != 2 && base.length != 3) return false;
+    if (!set_private_code(base, language)) language->code = find_code(base);
+    if (language->code.length == 0) return false;
+    for (size_t next = end; next < name.length; next = end) {
+        for (end = next + 1; end < name.length && name.data[end] != '-' && name.data[end] != '_';) end++;
+        tag = (StrView){name.data + next + 1, end - next - 1};
+        if (!read_subtag(language, tag)) return false;
+    }
+    if (equal_ignoring_case(modifier, SV("latin"))) strcpy(language->script, "Latn");
+    if (equal_ignoring_case(modifier, SV("cyrillic"))) strcpy(language->script, "Cyrl");
+    return true;
+}
+
+/* "Chinese (Simplified)", "Portuguese (Brazil)". */
+static bool read_name(StrView name, Language *language) {
+    StrView note = {0};
+    const char *open =
+        name.length > 2 && name.data[name.length - 1] == ')' ? memchr(name.data, '(', name.length) : NULL;
+    if (open) {
+        note = (StrView){open + 1, (size_t)(name.data + name.length - open) - 2};
+        name = sv_trim((StrView){name.data, (size_t)(open - name.data)});
+    }
+    language->code = find_name(name);
+    if (language->code.length == 0) return false;
+    if (!open) return true;
+    if (equal_ignoring_case(note, SV("simplified")) || equal_ignoring_case(note, SV("traditional")))
+        strcpy(language->script, lower(note.data[0]) == 's' ? "Hans" : "Hant");
+    else if (equal_ignoring_case(note, SV("brazil")))
+        strcpy(language->region, "BR");
+    else if (note.length == 4 && is_one_of(note, SCRIPTS, ' '))
+        set_script(language, note);
+    else if (note.length == 2 && all_letters(note))
+        set_region(language, note);
+    return true;
+}
+
+bool language_read(StrView name, Language *language) {
+    name = sv_trim(name);
+    *language = (Language){0};
+    bool known = read_tag(name, language);
+    if (!known) *language = (Language){0};
+    known = known || read_name(name, language);
+    for (size_t i = 0; i < COUNT(REGION_SCRIPTS) && known && !language->script[0]; i++)
+        if (sv_equal(language->code, sv(REGION_SCRIPTS[i][0])) &&
+            strcmp(language->region, REGION_SCRIPTS[i][1]) == 0)
+            strcpy(language->script, REGION_SCRIPTS[i][2]);
+    return known;
 }
 
 StrView language_code(StrView name) {
-    name = sv_trim(name);
-    StrView base = without_region(name);
-    if (base.length > 0) return find_code(base);
-    if (name.length == 2) return find_code(name);
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        if (equal_ignoring_case(name, sv(NAMES[i][0]))) return sv(NAMES[i][1]);
-    return (StrView){0};
+    Language language;
+    return language_read(name, &language) ? language.code : (StrView){0};
 }
 
 StrView language_name(StrView code) {
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-        if (sv_equal(code, sv(NAMES[i][1]))) return sv(NAMES[i][0]);
+    StrView names, name;
+    for (size_t i = 0; i < COUNT(NEUTRAL); i++)
+        if (sv_equal(code, sv(NEUTRAL[i][1]))) return code;
+    for (size_t i = 0; i < COUNT(LANGUAGES); i++) {
+        if (!sv_equal(code, sv(LANGUAGES[i].code))) continue;
+        names = sv(LANGUAGES[i].names);
+        sv_next(&names, ',', &name);
+        return name;
+    }
     return code;
 }
 
+static bool parts_differ(const char *a, const char *b) { return a[0] && b[0] && strcmp(a, b) != 0; }
+
 bool language_same(StrView a, StrView b) {
-    StrView code = language_code(a);
+    Language one, other;
     if (equal_ignoring_case(sv_trim(a), sv_trim(b))) return true;
-    if (without_region(sv_trim(a)).length > 0 && without_region(sv_trim(b)).length > 0) return false;
-    return code.length > 0 && sv_equal(code, language_code(b));
+    if (!language_read(a, &one) || !language_read(b, &other)) return false;
+    return sv_equal(one.code, other.code) && !parts_differ(one.script, other.script) &&
+           !parts_differ(one.region, other.region);
+}
+
+int language_match(StrView wanted, StrView name) {
+    Language one, other;
+    if (equal_ignoring_case(sv_trim(wanted), sv_trim(name))) return 3;
+    if (language_same(wanted, name)) return 2;
+    if (!language_read(wanted, &one) || !language_read(name, &other)) return 0;
+    return sv_equal(one.code, other.code) && !parts_differ(one.script, other.script);
 }
 
 bool languages_differ(StrView source, StrView target, StrView a, StrView b) {

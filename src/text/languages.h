@@ -1,8 +1,13 @@
-/* languages.h - the names of languages, as files of sentence pairs and command lines have them.
+/* languages.h - the names of languages, in all spellings of files and command lines.
  *
- * Known names: the two-letter codes of ISO 639-1 in lower or upper case, also with a region or script
- * (en-US); the three-letter codes and English names of the larger languages in any case; and the neutral
- * names source (src) and target (tgt, trg).
+ * Known names, with "-" or "_" between their parts:
+ *   codes    of ISO 639-1, 639-2 and 639-3, in lower or upper case (de, deu, ger), old ones (iw), those of
+ *            other programs (zt, pb), each with a script or region: BCP 47 (zh-Hans, pt-BR), FLORES
+ * (zho_Hans),
+ *            locales (sr_RS.UTF-8@latin)
+ *   names    in English, in any case: German, Chinese (Simplified)
+ *   neutral  source (src) and target (tgt, trg)
+ * language_table.h lists the languages.
  *
  * Fails   languages_split: STATUS_USAGE
  */
@@ -12,12 +17,26 @@
 #include "base/status.h"
 #include "base/strview.h"
 
-/* The code of a language: "en" for "en", "EN", "English"; empty if the name is unknown. Static memory. */
+typedef struct {
+    StrView code;   /* of ISO 639-1, otherwise 639-3; static memory */
+    char script[5]; /* "Hans", also if only the region implies it (zh-CN); "" if unknown */
+    char region[4]; /* "BR", "419"; "" if unknown */
+} Language;
+
+/* False if the name is unknown; *language is then undefined. */
+bool language_read(StrView name, Language *language);
+/* The code of a language: "en" for "en", "eng_Latn", "English"; empty if the name is unknown. Static
+ * memory. */
 StrView language_code(StrView name);
 /* "english" for "en"; the code itself if it has no name here. */
 StrView language_name(StrView code);
-/* Do both name the same language? Equal names do, known or not; en-US and en-GB do not. */
+/* Do both name the same language? Equal names do, known or not. A script or region matters if both have one:
+ * en-US is en and not en-GB; zho_Hans is zh-CN and not zh-TW. */
 bool language_same(StrView a, StrView b);
+/* How well a text in `name` serves where `wanted` is asked for: 3 equal, 2 language_same, 1 the same
+ * language of
+ * another region, 0 not at all. */
+int language_match(StrView wanted, StrView name);
 /* Are the two directions, `source` to `target` and `a` to `b`, known to differ? False if `source` is empty or
  * "source". */
 bool languages_differ(StrView source, StrView target, StrView a, StrView b);

@@ -135,8 +135,8 @@ static bool names_are_set(const TrainPlan *plan) {
 }
 
 static bool is_read(const TrainPlan *plan, StrView language) {
-    return sv_equal(language, sv(plan->config->data.source)) ||
-           sv_equal(language, sv(plan->config->data.target));
+    return language_same(language, sv(plan->config->data.source)) ||
+           language_same(language, sv(plan->config->data.target));
 }
 
 /* If only data.columns is set and names two languages, the pairs are from the first to the second, unless
@@ -173,7 +173,7 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
     const DataOptions *data = &plan->config->data;
     const char *path = data->train.count > 0 ? data->train.items[0] : NULL;
     StrBuf first_line = {0};
-    columns_read_first_line(path, &first_line);
+    columns_read_first_line(path, plan->languages, &first_line);
     Status status = use_hints(
         plan,
         &(ColumnHints){.path = path,

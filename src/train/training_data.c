@@ -3,6 +3,7 @@
 
 #include "io/fileio.h"
 #include "base/log.h"
+#include "formats/escapes.h"
 
 /* The files of the validation pairs, or the training files that have the held-out pairs. */
 static const StrList *validation_files(const DataOptions *data) {
@@ -53,20 +54,25 @@ Status training_data_read(TrainingData *d, const Config *config, Workers *worker
 
 /* ---- as text ---- */
 
-static Status write_line(OutFile *file, StrBuf *line, StrView source, StrView target) {
-    strbuf_clear(line);
-    pair_join(line, source, target);
+static Status write_line(OutFile *file, StrBuf *line) {
     strbuf_add_char(line, '\n');
-    return file_write(file, line->data, line->length);
+    Status status = file_write(file, line->data, line->length);
+    strbuf_clear(line);
+    return status;
 }
 
 static Status write_pairs(OutFile *file, PairReader *reader, const DataOptions *data) {
+    bool escapes = pair_reader_has_escapes(reader);
     StrBuf line = {0};
     StrView source, target;
-    Status status = write_line(file, &line, sv(data->source), sv(data->target));
+    pair_join(&line, sv(data->source), sv(data->target));
+    if (escapes) strbuf_add(&line, SV("\t" ESCAPES_COLUMN));
+    Status status = write_line(file, &line);
     for (bool more = true; status == STATUS_OK && more;) {
         status = pair_reader_next(reader, &source, &target, &more);
-        if (status == STATUS_OK && more) status = write_line(file, &line, source, target);
+        if (status != STATUS_OK || !more) break;
+        (escapes ? pair_join_escaped : pair_join)(&line, source, target);
+        status = write_line(file, &line);
     }
     strbuf_free(&line);
     return status;

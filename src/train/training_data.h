@@ -16,8 +16,9 @@ Status training_data_learn(TrainingData *data, const Config *config, Workers *wo
 /* Read both corpora with the tokenizers. */
 Status training_data_read(TrainingData *data, const Config *config, Workers *workers);
 
-/* Write the texts of the training or validation pairs, including those that are too long: TSV (pair_join)
- * with the names of the languages in the first line. */
+/* Write the texts of the training or validation pairs, including those that are too long: TSV
+ * (pair_join, or pair_join_escaped if the texts can have line ends) with the names of the languages in the
+ * first line. */
 Status training_data_write(const DataOptions *data, bool training, const char *path);
 
 #endif

@@ -85,13 +85,15 @@ expect 0 pairs "$TMP/p.{}" --languages en-fr
 if grep -q 'source, no-break' "$TMP/out"; then fail "no such spaces: $(cat "$TMP/out")"; fi
 
 # The quotes of a spreadsheet are reported, and the suggested command removes them.
-printf 'He said hi.\t"Er sagte ""hallo""."\nYes.\tJa.\n"So"\tSo\n' >"$TMP/sheet.tsv"
+# In a file that no spreadsheet can have written, they may be text.
+printf 'He said hi.\t"Er sagte ""hallo""."\nSay "yes".\tSag "ja".\n"So"\tSo\n' >"$TMP/sheet.tsv"
 expect 0 pairs "$TMP/sheet.tsv"
 grep -q "found the quotes of a spreadsheet, .* in 1 pair ($TMP/sheet.tsv: line 1)" "$TMP/out" ||
     fail "quotes: $(cat "$TMP/out")"
 sed -n 's/.*to remove them: \(awk .*\) FILE > NEW$/\1/p' "$TMP/out" >"$TMP/take_off"
 sh "$TMP/take_off" <"$TMP/sheet.tsv" >"$TMP/without"
-printf 'He said hi.\tEr sagte "hallo".\nYes.\tJa.\nSo\tSo\n' | cmp - "$TMP/without" || fail "still quoted"
+printf 'He said hi.\tEr sagte "hallo".\nSay "yes".\tSag "ja".\nSo\tSo\n' |
+    cmp - "$TMP/without" || fail "still quoted"
 
 # The first line may name the columns, in either order, as for training.
 { printf 'en\tfr\n' && cat "$TMP/mine.tsv"; } >"$TMP/named.tsv"
@@ -102,7 +104,7 @@ for order in "" "--languages en-fr" "--languages fr-en"; do
 done
 awk -F '\t' '{ print (NR == 1 ? "note" : NR) "\t" $0 }' "$TMP/named.tsv" >"$TMP/noted.tsv"
 expect 0 pairs "$TMP/noted.tsv"
-says "columns  en and fr, as the first line of '$TMP/noted.tsv' says"
+says "columns  en and fr, as '$TMP/noted.tsv' says"
 { tail -n +2 "$TMP/out" | grep -v header; } | cmp -s - "$TMP/report" || fail "a note: $(cat "$TMP/out")"
 
 # The command line names the columns.

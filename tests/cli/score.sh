@@ -105,7 +105,7 @@ while read -r names; do
     rm "$TMP/names" "$TMP/texts"
     expect 0 score "$TMP/wide.tsv"
     same "columns $names" "$TMP/wanted" "$TMP/out"
-    says "as the first line of '$TMP/wide.tsv' says"
+    says "as '$TMP/wide.tsv' says"
     ! grep -q 'these pairs are' "$TMP/err" || fail "columns $names: $(cat "$TMP/err")"
 done <<'END'
 en note fr

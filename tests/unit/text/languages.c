@@ -8,14 +8,47 @@
 
 static void test_languages(void **state) {
     (void)state;
-    static const char *const SAME[][2] = {{"en", "EN"},      {"English", "en"},    {" ENGLISH ", "english"},
-                                          {"src", "source"}, {"tgt", "trg"},       {"xx", "XX"},
-                                          {"eng", "en"},     {"en-US", "English"}, {"zh_Hans", "cmn"},
-                                          {"ZH", "zh"},      {"en-NZ", " en "},    {" xx", "xx "}};
+    static const char *const SAME[][2] = {{"en", "EN"},
+                                          {"English", "en"},
+                                          {" ENGLISH ", "english"},
+                                          {"src", "source"},
+                                          {"tgt", "trg"},
+                                          {"xx", "XX"},
+                                          {"eng", "en"},
+                                          {"en-US", "English"},
+                                          {"zh_Hans", "cmn"},
+                                          {"ZH", "zh"},
+                                          {"en-NZ", " en "},
+                                          {" xx", "xx "},
+                                          {"zho_Hans", "zh-CN"},
+                                          {"zho_Hant", "zt"},
+                                          {"zt", "zh_TW"},
+                                          {"eng_Latn", "en"},
+                                          {"eng_Latn", "en-GB"},
+                                          {"arb_Arab", "ar"},
+                                          {"iw", "he"},
+                                          {"in", "ind_Latn"},
+                                          {"pb", "pt_BR"},
+                                          {"pb", "por"},
+                                          {"ger", "deu"},
+                                          {"de_DE.UTF-8", "de-DE"},
+                                          {"sr@latin", "srp_Latn"},
+                                          {"Chinese (Simplified)", "zho_Hans"},
+                                          {"Portuguese (Brazil)", "pb"},
+                                          {"ast_Latn", "Asturian"},
+                                          {"zh-yue", "yue_Hant"},
+                                          {"es-419", "es"},
+                                          {"de-1996", "de"},
+                                          {"ca@valencia", "ca-valencia"}};
     for (size_t i = 0; i < sizeof SAME / sizeof *SAME; i++)
         assert_true(language_same(sv(SAME[i][0]), sv(SAME[i][1])));
     assert_false(language_same(SV("en"), SV("fr")));
     assert_false(language_same(SV("pt-BR"), SV("pt-PT")));
+    static const char *const DIFFERENT[][2] = {{"zho_Hans", "zh-TW"},    {"zt", "zh-CN"},     {"pb", "pt-PT"},
+                                               {"sr@latin", "srp_Cyrl"}, {"nb", "nn"},        {"ary", "ar"},
+                                               {"es-419", "es-ES"},      {"zh-yue", "zh-CN"}, {"Zt", "zh"}};
+    for (size_t i = 0; i < sizeof DIFFERENT / sizeof *DIFFERENT; i++)
+        assert_false(language_same(sv(DIFFERENT[i][0]), sv(DIFFERENT[i][1])));
     assert_int_equal(language_code(SV("en-1")).length, 0);
     assert_int_equal(language_code(SV("go-on")).length, 0);
     assert_int_equal(language_code(SV("en-U")).length, 0); /* too short for a region, too long for a script */
@@ -29,7 +62,11 @@ static void test_languages(void **state) {
         assert_int_equal(languages_split(NOT_TWO[i], &from, &to), STATUS_USAGE);
     assert_false(language_same(SV("hello"), SV("world"))); /* neither is a language */
     assert_true(sv_equal(language_name(SV("en")), SV("english")));
-    assert_true(sv_equal(language_name(SV("af")), SV("af"))); /* a code without a name */
+    assert_true(sv_equal(language_name(SV("xx")), SV("xx"))); /* a code without a name */
+    Language language;
+    assert_true(language_read(SV("zh_tw"), &language));
+    assert_string_equal(language.script, "Hant");
+    assert_string_equal(language.region, "TW");
 }
 
 int main(void) {
