@@ -8,7 +8,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT, &PO_DOCUMENT, &XLIFF_DOCUMENT};
+static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT, &PO_DOCUMENT, &XLIFF_DOCUMENT, &SUBRIP_DOCUMENT,
+                                               &WEBVTT_DOCUMENT, &MARKDOWN_DOCUMENT, &TEXT_DOCUMENT};
 
 const DocumentFormat *document_format(StrView name) {
     for (size_t i = 0; i < COUNT(FORMATS); i++)
@@ -160,6 +161,22 @@ void document_free(Document *document) {
     if (document->state) document->format->release(document->state);
     mem_free(document->segments);
     mem_free(document->edits);
+}
+
+void document_use_line_ends(Document *document) {
+    StrView bytes = document->bytes;
+    const char *first = memchr(bytes.data, '\n', bytes.length);
+    if (!first || first == bytes.data || first[-1] != '\r') return;
+    for (size_t e = 0; e < document->edit_count; e++) {
+        StrBuf made = {0};
+        StrView text = strbuf_view(&document->edits[e].text);
+        for (size_t i = 0; i < text.length; i++) {
+            if (text.data[i] == '\n') strbuf_add_char(&made, '\r');
+            strbuf_add_char(&made, text.data[i]);
+        }
+        strbuf_free(&document->edits[e].text);
+        document->edits[e].text = made;
+    }
 }
 
 /* ---- texts ---- */
