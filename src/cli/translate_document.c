@@ -87,6 +87,7 @@ Status translate_document_choose(const TranslateOptions *options, const Document
 void translate_document_prepare(const DocumentFormat *format, TranslateOptions *options) {
     options->translator.split = options->translator.tags = true;
     options->translator.wrapped = format->is_wrapped;
+    options->translator.tags_aside = format->has_many_tags;
 }
 
 /* ---- translation ---- */

@@ -3,8 +3,8 @@
  * A document is its bytes, a list of texts to translate, and a list of edits. A format (a row of the table in
  * document.c) finds the texts, and turns their translations into edits.
  *
- *   read    bytes -> segments; the texts have the syntax of HTML if the format has `is_markup`, so that
- *           tags and entities in them come back as they are (text/markup.h)
+ *   read    bytes -> segments; the translator protects tags, entities and placeholders in the texts
+ *           (text/markup.h); what must not change is a tag in them
  *   caller  sets `translation` and `confidence` of each segment
  *   write   segments -> edits -> the new bytes. A text whose translation equals it, apart from its line
  *           ends, keeps its bytes in formats of one language
@@ -59,8 +59,9 @@ typedef struct {
 struct DocumentFormat {
     const char *name;  /* of --format */
     const char *title; /* "an HTML document" */
-    bool is_wrapped;   /* a line end in a text is a space */
-    bool is_bilingual; /* translations stand beside the texts */
+    bool is_wrapped;    /* a line end in a text is a space */
+    bool has_many_tags; /* the markup of its texts is tags that models seldom know */
+    bool is_bilingual;  /* translations stand beside the texts */
     bool (*detect)(StrView sample);
     Status (*read)(Document *document);
     void (*write)(Document *document);

@@ -102,6 +102,7 @@ static void release(void *state) {
 
 const DocumentFormat HTML_DOCUMENT = {.name = "html",
                                       .title = "an HTML page",
+                                      .has_many_tags = true,
                                       .is_wrapped = true,
                                       .detect = detect,
                                       .read = read,

@@ -379,6 +379,8 @@ static void write(Document *document) {
                 lines_wrap(strbuf_view(&text), block->start, block->width, strbuf_view(&block->indent), out);
             else
                 strbuf_add(out, strbuf_view(&text));
+            for (size_t i = 0; i < out->length && markdown; i++)
+                if (out->data[i] == CODES_SPACE) out->data[i] = ' ';
         } else {
             document->rejected++;
         }
@@ -399,6 +401,7 @@ static void release(void *state) {
 
 const DocumentFormat MARKDOWN_DOCUMENT = {.name = "markdown",
                                           .title = "a Markdown file",
+                                          .has_many_tags = true,
                                           .is_wrapped = true,
                                           .read = read_markdown_document,
                                           .write = write,

@@ -352,6 +352,7 @@ static void release(void *state) {
 
 const DocumentFormat SUBRIP_DOCUMENT = {.name = "srt",
                                         .title = "a SubRip file",
+                                        .has_many_tags = true,
                                         .is_wrapped = true,
                                         .detect = detect_subrip,
                                         .read = read,
@@ -359,6 +360,7 @@ const DocumentFormat SUBRIP_DOCUMENT = {.name = "srt",
                                         .release = release};
 const DocumentFormat WEBVTT_DOCUMENT = {.name = "vtt",
                                         .title = "a WebVTT file",
+                                        .has_many_tags = true,
                                         .is_wrapped = true,
                                         .detect = detect_webvtt,
                                         .read = read,

@@ -406,6 +406,7 @@ static void release(void *state) {
 
 const DocumentFormat XLIFF_DOCUMENT = {.name = "xliff",
                                        .title = "an XLIFF file",
+                                       .has_many_tags = true,
                                        .is_bilingual = true,
                                        .detect = detect,
                                        .read = read,

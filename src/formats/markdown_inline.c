@@ -173,7 +173,10 @@ static bool encode_mark(Encoder *encoder) {
     switch (c) {
     case '\\':
         if (!ispunct((unsigned char)next) || encoder->at + 2 > limit_of(encoder)) return false;
-        add_single(encoder, 2);
+        if (!memchr(strbuf_text(&encoder->codes->escaped), next, encoder->codes->escaped.length))
+            strbuf_add_char(&encoder->codes->escaped, next);
+        text_escape((StrView){&next, 1}, encoder->out);
+        encoder->at += 2;
         return true;
     case '`': return encode_code(encoder);
     case '*':

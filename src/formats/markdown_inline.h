@@ -1,7 +1,8 @@
 /* markdown_inline.h - a paragraph of Markdown as a text with tags (marked_lines.h).
  *
- * Single parts: `code`, \escapes, <addresses>, footnotes, &amp; and &lt;. Pairs: emphasis, links and pictures
- * with their targets. Tags of HTML stay tags.
+ * Single parts: `code`, <addresses>, footnotes, &amp; and &lt;. Pairs: emphasis, links and pictures
+ * with their targets. Tags of HTML stay tags. A character that
+ * has a backslash in the text gets one everywhere.
  */
 #ifndef FORMATS_MARKDOWN_INLINE_H
 #define FORMATS_MARKDOWN_INLINE_H

@@ -37,6 +37,22 @@ static size_t code_length(StrView text, size_t *number, bool *closing) {
     return at + 1;
 }
 
+static void add_text(const Codes *codes, StrView escaped, StrBuf *out) {
+    StrBuf text = {0};
+    text_unescape(escaped, &text);
+    for (size_t i = 0; i < text.length; i++) {
+        if (memchr(strbuf_text(&codes->escaped), text.data[i], codes->escaped.length))
+            strbuf_add_char(out, '\\');
+        strbuf_add_char(out, text.data[i]);
+    }
+    strbuf_free(&text);
+}
+
+/* Spaces of a part are no places to wrap. */
+static void add_part(const char *part, StrBuf *out) {
+    for (; *part; part++) strbuf_add_char(out, *part == ' ' ? CODES_SPACE : *part);
+}
+
 bool codes_decode(const Codes *codes, StrView text, StrBuf *out) {
     size_t from = 0;
     for (size_t at = 0; at < text.length;) {
@@ -49,17 +65,18 @@ bool codes_decode(const Codes *codes, StrView text, StrBuf *out) {
             continue;
         }
         if (number >= codes->open.count) return false;
-        text_unescape((StrView){text.data + from, at - from}, out);
-        strbuf_add(out, sv(closing ? codes->close.items[number] : codes->open.items[number]));
+        add_text(codes, (StrView){text.data + from, at - from}, out);
+        add_part(closing ? codes->close.items[number] : codes->open.items[number], out);
         from = at += length;
     }
-    text_unescape((StrView){text.data + from, text.length - from}, out);
+    add_text(codes, (StrView){text.data + from, text.length - from}, out);
     return true;
 }
 
 void codes_free(Codes *codes) {
     strlist_free(&codes->open);
     strlist_free(&codes->close);
+    strbuf_free(&codes->escaped);
 }
 
 int text_columns(StrView text) {

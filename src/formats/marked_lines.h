@@ -10,13 +10,16 @@
 
 typedef struct {
     StrList open, close; /* of each number; close is empty for a single part */
+    StrBuf escaped;      /* characters that get a backslash */
 } Codes;
 
 /* Appends a single part, and the two tags of a pair, to `text`. codes_open returns the pair's number. */
 void codes_add_single(Codes *codes, StrView part, StrBuf *text);
 int codes_open(Codes *codes, StrView open, StrView close, StrBuf *text);
 void codes_close(int number, StrBuf *text);
-/* Appends the text with its tags as the parts they stand for; false if a number is unknown. */
+/* Appends the text with its tags as the parts they stand for, which have CODES_SPACE for spaces, so that
+ * lines_wrap does not change them; false if a number is unknown. */
+#define CODES_SPACE '\x01'
 bool codes_decode(const Codes *codes, StrView text, StrBuf *out);
 void codes_free(Codes *codes);
 
