@@ -99,6 +99,8 @@ static Status check_bytes(const Document *document) {
     if (bytes.length > DOCUMENT_BYTES)
         return status_fail(STATUS_DATA, "'%.700s' is larger than %d MB, too large for a document",
                            document->path, DOCUMENT_BYTES / 1000000);
+    const char *nul = memchr(bytes.data, '\0', bytes.length);
+    if (nul) return document_fail(document, (size_t)(nul - bytes.data), "a NUL byte");
     if (utf8_valid(bytes)) return STATUS_OK;
     StrView rest = bytes, line;
     long number = 0;

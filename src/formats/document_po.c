@@ -284,25 +284,43 @@ static Status read_comment(Reader *reader, StrView line, size_t at, size_t next)
     return STATUS_OK;
 }
 
-/* The field that a keyword begins; NULL: none. */
+/* Does the line begin with this keyword and a string? */
+static bool is_keyword(StrView line, const char *keyword) {
+    size_t length = strlen(keyword);
+    if (!sv_starts(line, sv(keyword))) return false;
+    StrView rest = sv_trim((StrView){line.data + length, line.length - length});
+    return rest.length > 0 && rest.data[0] == '"';
+}
+
+/* The number of "msgstr[1]", 0 of "msgstr"; -1: neither. */
+static int form_number(StrView line) {
+    char keyword[] = "msgstr[0]";
+    if (is_keyword(line, "msgstr")) return 0;
+    for (int form = 0; form < MOST_FORMS; form++) {
+        keyword[7] = (char)('0' + form);
+        if (is_keyword(line, keyword)) return form;
+    }
+    return -1;
+}
+
+/* The field that a keyword begins. */
 static Status find_field(Reader *reader, StrView line, size_t at, Field **field) {
     Entry *entry = &reader->entry;
-    bool context = sv_starts(line, SV("msgctxt")), plural = sv_starts(line, SV("msgid_plural"));
-    bool id = sv_starts(line, SV("msgid")) && !plural, domain = sv_starts(line, SV("domain"));
+    bool context = is_keyword(line, "msgctxt"), id = is_keyword(line, "msgid"), domain = is_keyword(line, "domain");
+    int form = form_number(line);
     if ((context || id || domain) && reader->has_entry && entry->form_count > 0) TRY(end_entry(reader));
     if (!reader->has_entry) begin_entry(reader, at);
-    *field = context || domain ? &entry->other : id ? &entry->id : plural ? &entry->plural : NULL;
     if ((context || id) && entry->keyword == 0) entry->keyword = at;
-    if (sv_starts(line, SV("msgstr"))) {
-        int form = 0;
-        if (line.length > 8 && line.data[6] == '[') form = atoi(line.data + 7);
-        if (form < 0 || form >= MOST_FORMS)
-            return document_fail(reader->document, at, "a plural of more than 6 forms");
-        *field = &entry->forms[form];
-        if (form + 1 > entry->form_count) entry->form_count = form + 1;
-    }
-    if (!*field) return document_fail(reader->document, at, "not a line of a PO file");
-    return STATUS_OK;
+    *field = context || domain                    ? &entry->other
+             : id                                 ? &entry->id
+             : is_keyword(line, "msgid_plural")   ? &entry->plural
+             : form >= 0                          ? &entry->forms[form]
+                                                  : NULL;
+    if (form + 1 > entry->form_count) entry->form_count = form + 1;
+    if (!*field)
+        return document_fail(reader->document, at, "not a line of a PO file, or a plural of more than 6 forms");
+    bool order = form < 0 || (entry->id.is_there && entry->plural.is_there == (line.data[6] == '['));
+    return order ? STATUS_OK : document_fail(reader->document, at, "this msgstr does not belong to its msgid");
 }
 
 static Status read_line(Reader *reader, StrView line, size_t at, size_t next) {
