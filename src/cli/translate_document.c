@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
-#include "text/languages.h"
+#include "formats/html.h"
 #include "translate/problems.h"
 
 /* ---- which format ---- */
@@ -149,12 +149,12 @@ static void report(const Document *document) {
 Status translate_document_run(const DocumentFormat *format, const TranslateOptions *options,
                               const OutputStyle *style, const Ensemble *models, Translator *translator,
                               OutFile *output) {
-    StrBuf content = {0}, out = {0};
+    StrBuf content = {0}, out = {0}, language = {0};
     Document document = {.path = options->inputs.items[0],
                          .format = format,
                          .options = {.confident = options->confident, .fuzzy = options->fuzzy}};
-    document.options.source_language = strbuf_view(&models->source_language);
-    document.options.target_language = strbuf_view(&models->target_language);
+    html_language(strbuf_view(&models->target_language), &language);
+    document.options.target_language = strbuf_view(&language);
     Status status = file_read(document.path, FILE_TEXT_BYTES, &content);
     document.bytes = (StrView){strbuf_text(&content), content.length};
     if (status == STATUS_OK) status = document_read(&document);
@@ -166,6 +166,7 @@ Status translate_document_run(const DocumentFormat *format, const TranslateOptio
     }
     document_free(&document);
     strbuf_free(&content);
+    strbuf_free(&language);
     strbuf_free(&out);
     return status;
 }

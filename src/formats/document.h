@@ -35,7 +35,7 @@ typedef struct {
 } Edit;
 
 typedef struct {
-    StrView source_language, target_language; /* empty if unknown */
+    StrView target_language; /* BCP 47; empty if unknown */
     double confident; /* translations with at least this confidence need no review; above 1: all need it */
     bool fuzzy;       /* translate texts again whose translation needs a review */
 } DocumentOptions;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/mem.h"
+#include "text/languages.h"
 #include "text/markup.h"
 
 static bool is_one_of(StrView name, const char *const *names) {
@@ -152,4 +153,13 @@ void html_tags_apply(const HtmlTags *tags, int first, int end, const StrView *tr
         at += length > 0 ? length : 1;
     }
     strbuf_add(out, (StrView){text.data + from, text.length - from});
+}
+
+void html_language(StrView name, StrBuf *out) {
+    Language language;
+    if (!language_read(name, &language) || language.code.length > 3) return; /* "target" */
+    strbuf_add(out, language.code);
+    if (language.script[0] && memchr(name.data, language.script[0], name.length))
+        strbuf_format(out, "-%s", language.script);
+    if (language.region[0]) strbuf_format(out, "-%s", language.region);
 }

@@ -38,5 +38,8 @@ void html_tag_write(const HtmlTags *tags, const HtmlTag *tag, const StrView *tra
 /* Appends a text, a translation of the source that `tags` are of, with its tags written by html_tag_write. */
 void html_tags_apply(const HtmlTags *tags, int first, int end, const StrView *translations, StrView language,
                      StrView text, StrBuf *out);
+/* Appends the BCP 47 tag of a language: "de" for "german", "zh-Hant" for "zho_Hant"; nothing if the name is
+ * unknown. */
+void html_language(StrView name, StrBuf *out);
 
 #endif
