@@ -1,7 +1,7 @@
 /* document_markdown.c - Markdown, and plain text with paragraphs.
  *
  * A block is a paragraph, a heading, an item of a list, or a cell of a table. Its lines are joined, translated,
- * and wrapped again at the width that they had, with the indent of its second line. Front matter, code, blocks
+ * and wrapped again at the width of the file's longest wrapped line, with the indent of its second line. Front matter, code, blocks
  * of HTML, definitions of links, rules and underlines stay. In plain text, lines with columns (three spaces or
  * a TAB between words) stay, too.
  */
@@ -16,13 +16,14 @@
 typedef struct {
     StrBuf indent; /* of the lines after the first */
     int start;     /* the column where its text begins */
-    int width;     /* of its longest line; 0: it has one line */
+    bool wrapped;  /* it has several lines */
     Codes codes;
 } Block;
 
 typedef struct {
     Block *blocks; /* one for each segment */
     size_t count, capacity;
+    int width; /* of the longest line of a block with several ones */
 } Blocks;
 
 /* What stands before the text of a line. */
@@ -135,7 +136,9 @@ static void add_block(Reader *reader, size_t from, size_t to, StrView text, Bloc
 
 static void end_paragraph(Reader *reader) {
     if (reader->open) {
-        Block block = {.start = reader->start, .width = reader->lines > 1 ? reader->width : 0};
+        Blocks *blocks = reader->document->state;
+        Block block = {.start = reader->start, .wrapped = reader->lines > 1};
+        if (block.wrapped && reader->width > blocks->width) blocks->width = reader->width;
         strbuf_add(&block.indent, strbuf_view(&reader->indent));
         add_block(reader, reader->from, reader->to, strbuf_view(&reader->text), block);
     }
@@ -361,7 +364,9 @@ static Status read_markdown_document(Document *document) { return read_blocks(do
 static Status read_text_document(Document *document) { return read_blocks(document, false); }
 
 static void write(Document *document) {
+    enum { NARROWEST = 40 };
     const Blocks *blocks = document->state;
+    int width = blocks->width < NARROWEST ? NARROWEST : blocks->width;
     bool markdown = document->format == &MARKDOWN_DOCUMENT;
     for (size_t s = 0; s < document->count; s++) {
         const Segment *segment = &document->segments[s];
@@ -375,8 +380,8 @@ static void write(Document *document) {
             strbuf_clear(&text);
         if (text.length > 0) {
             StrBuf *out = document_edit(document, segment->from, segment->to);
-            if (block->width > 0)
-                lines_wrap(strbuf_view(&text), block->start, block->width, strbuf_view(&block->indent), out);
+            if (block->wrapped)
+                lines_wrap(strbuf_view(&text), block->start, width, strbuf_view(&block->indent), out);
             else
                 strbuf_add(out, strbuf_view(&text));
             for (size_t i = 0; i < out->length && markdown; i++)

@@ -215,8 +215,9 @@ static Status end_entry(Reader *reader) {
     reader->has_entry = false;
     reader->field = NULL;
     if (!has_entry) return STATUS_OK;
-    if (entry->form_count == 0) return document_fail(document, entry->id.from, "a msgid without msgstr");
     status = add_strings(document, &entry->id, &id);
+    if (status == STATUS_OK && entry->form_count == 0)
+        status = document_fail(document, entry->id.from, "a msgid without msgstr");
     if (status == STATUS_OK && entry->plural.is_there) status = add_strings(document, &entry->plural, &plural);
     bool empty = true;
     for (int f = 0; status == STATUS_OK && f < entry->form_count; f++) {

@@ -267,7 +267,7 @@ static void wrap(StrView text, int width, StrBuf *out) {
     int all = columns_without_tags(text), lines = (all + width - 1) / width, column = 0;
     int limit = lines > 1 ? all / lines + 8 : width;
     if (limit > width) limit = width;
-    StrView rest = text, word;
+    StrView rest = text.length > 0 ? text : SV(""), word;
     while (next_word(&rest, &word)) {
         int columns = columns_without_tags(word);
         if (column > 0 && columns > 0 && column + 1 + columns > limit) {

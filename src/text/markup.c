@@ -96,7 +96,6 @@ typedef struct {
     PlaceholderScan scan;
     Markup *markup;
     bool without_end[RAW_COUNT]; /* the rest of the text has no closing tag */
-    bool in_pre;
 } Scan;
 
 static void add_mark(Scan *scan, Mark mark) {
@@ -104,13 +103,6 @@ static void add_mark(Scan *scan, Mark mark) {
     mark.partner = -1;
     MEM_GROW(markup->items, markup->capacity, (size_t)markup->count + 1);
     markup->items[markup->count++] = mark;
-}
-
-/* Line ends in <pre>. */
-static void add_line_ends(Scan *scan, size_t from, size_t to) {
-    for (const char *at = scan->scan.text.data + from; scan->in_pre && from < to; from++, at++)
-        if (is_one_of(*at, "\r\n"))
-            add_mark(scan, (Mark){.text = {at, 1}, .type = PLACEHOLDER_TAG, .block = true});
 }
 
 /* Length from `at` to the end of the tag that closes RAW[raw]; 0: there is none. */
@@ -141,13 +133,11 @@ static void scan_mark(Scan *scan, const Placeholder *found) {
         mark.text.length += content;
         scan->scan.at += content;
     }
-    if (mark.kind != MARK_SINGLE && equals(name, "pre")) scan->in_pre = mark.kind == MARK_OPEN;
     add_mark(scan, mark);
 }
 
 static void scan_marks(Scan *scan) {
     StrView text = scan->scan.text;
-    size_t end = 0; /* of the last mark */
     int c;
     for (Placeholder found; placeholder_next(&scan->scan, &found);) {
         size_t start = (size_t)(found.text.data - text.data);
@@ -155,11 +145,8 @@ static void scan_marks(Scan *scan) {
         scan->markup->icu |= found.kind == PLACEHOLDER_ICU;
         scan->markup->html |= character || (tag && !tag_is_opening(found.text));
         if (character) continue;
-        add_line_ends(scan, end, start);
         scan_mark(scan, &found);
-        end = scan->scan.at;
     }
-    add_line_ends(scan, end, text.length);
 }
 
 /* ---- pairs ---- */

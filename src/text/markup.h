@@ -6,7 +6,7 @@
  * read are no marks but text.
  *
  * Names and attributes have the meaning of HTML:
- *   - Tags of blocks (<p> </td> <br>; markup.c has the list), line ends in <pre> and the parts of ICU's
+ *   - Tags of blocks (<p> </td> <br>; markup.c has the list) and the parts of ICU's
  *     plurals and selects are breaks: the texts on both sides are unrelated. Tags of a pair with a break in
  *     between have no partner. A break includes the adjacent white space and tags.
  *   - An element that must not be translated (<script> <style> <pre> <code> <kbd> <samp> <var> <math>,
@@ -35,7 +35,7 @@ typedef struct {
     PlaceholderKind type;
     bool is_element; /* with its content, which must not be translated */
     bool is_visible; /* an element whose content is text */
-    bool block;      /* tag of a block, line end in <pre>, part of ICU's skeleton */
+    bool block;      /* tag of a block, part of ICU's skeleton */
     int partner;     /* index of the other tag of a pair without a break in it, else -1 */
     size_t position; /* in the masked text */
 } Mark;

@@ -16,7 +16,7 @@ cat >"$TMP/page" <<'END'
 END
 cat >"$TMP/want" <<'END'
 <!DOCTYPE html>
-<html><head><title>va !</title><script>"go ."</script></head>
+<html lang="fr"><head><title>va !</title><script>"go ."</script></head>
 <body><p title="salut !">va !</p> <pre>go .</pre><img alt='salut !'></body></html>
 END
 expect 0 translate "$TMP/page" -o "$TMP/page.fr"
@@ -70,11 +70,11 @@ expect 0 translate -q "$TMP/film"
 printf '# go .\n\n    go .\n' >"$TMP/read"
 expect 0 translate -q --format markdown "$TMP/read"
 [ "$(cat "$TMP/out")" = "$(sed '1s/go \./va !/' "$TMP/read")" ] || fail "Markdown: $(cat "$TMP/out")"
-printf '* go .\n\n* hi\n  !\n' >"$TMP/text"
+printf '* go .\n\n* hi\n  ! hi !\n' >"$TMP/text"
 expect 0 translate -q --format text "$TMP/text"
 [ "$(cat "$TMP/out")" = "* va !
 
-* salut !" ] || fail "text: $(cat "$TMP/out")"
+* salut ! salut !" ] || fail "text: $(cat "$TMP/out")"
 
 # Refused: options of lines, several documents, options of catalogues, damaged files, files of other programs.
 expect 2 translate --json "$TMP/page"
