@@ -241,6 +241,10 @@ SHARED := $(BUILD)/libattn_mt.so.1
 LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a
 LIBRARY_MAP := src/library/attn_mt.map
 WHOLE := $(OBJ)/library/whole.o
+.PHONY: link-libs
+link-libs: # for a program that is linked without this Makefile
+	@echo $(LIBS) $(SERVE_LIBS)
+
 .PHONY: lib
 ifeq ($(shell uname -s),Darwin)
 LIBRARY :=

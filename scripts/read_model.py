@@ -12,7 +12,9 @@ READ = {"text.bpe_marker": ["prefix"], "model.encoder.style": ["rnn", "self_atte
         "model.decoder.style": ["conditional", "bahdanau", "transformer"], "model.layer_norm": [False],
         "model.attention": ["additive", "concat", "dot", "scaled_dot", "general"], "model.norm": ["pre"],
         "model.decoder.self_attention": [False], "model.positions": ["sinusoidal"], "model.residual": [False],
-        "model.decoder.right_to_left": [False]}
+        "model.decoder.right_to_left": [False], "model.decoder.autoreg": ["self_attention"],
+        "model.activation": ["relu"], "model.norm_epsilon": [1e-5], "model.embedding_multiplier": [0],
+        "model.add_source_eos": [True]}
 sigmoid = lambda x: 1 / (1 + np.exp(-x))
 
 
@@ -133,10 +135,22 @@ class Model:
         parts = ("state", states[-1][0]), ("context", context), ("embedding", x)
         return np.tanh(sum(self.linear("decoder.readout." + part, y) for part, y in parts))
 
+    @staticmethod
+    def repeats(tokens):
+        """How often a phrase of at most 16 tokens stands in a row at the end of tokens."""
+        best = 1
+        for length in range(1, min(16, len(tokens)) + 1):
+            same = 0
+            while same + length < len(tokens) and tokens[-1 - same] == tokens[-1 - same - length]:
+                same += 1
+            best = max(best, same // length + 1)
+        return best
+
     def translate(self, line):
         ids, found = self.source.encode(line), [BOS]
         values, final = self.encode(self.tables[0][ids + [EOS]])
         states = self.start(values, final)
+        loop_limit = max([8] + [self.repeats(ids[: end + 1]) for end in range(len(ids))])
         most = self.limits["max_length_factor"] * len(ids) + self.limits["max_length_extra"]
         while ids and found[-1] != EOS and len(found) <= max(math.floor(most), 1):
             x = self.tables[1][found[-1:]]
@@ -144,7 +158,10 @@ class Model:
                     if self.decoder["style"] == "transformer" else self.step(x, values, states))
             logits = (read @ self.output_table.T + self.t["output.bias"])[0]
             logits[[PAD, BOS] + ([] if self.limits["allow_unk"] else [UNK])] = -np.inf
+            logits[self.target.banned] = -np.inf
             found.append(int(logits.argmax()))
+            if len(found) % 16 == 1 and self.repeats(found[1:]) > loop_limit:
+                break
         return self.target.decode([token for token in found if token not in (BOS, EOS)])
 
 

@@ -14,6 +14,7 @@ class Tokenizer:
         self.ids = {token: i for i, token in enumerate(self.tokens) if i > EOS}
         merges = [tuple(merge.split(" ")) for merge in reversed(options.get("merges", []))]
         self.rank = {pair: -place for place, pair in enumerate(merges)}  # the first merge is the lowest
+        self.banned = [self.ids[token] for token in options.get("banned", [])]
         self.parts = {a + b: (a, b) for a, b in merges}  # piece -> the pair that makes it
 
     def normalize(self, text):
@@ -41,6 +42,10 @@ class Tokenizer:
         return [i for part in self.parts[piece] for i in self.known(part)]
 
     def encode(self, line):
+        language = next((token for token in self.o.get("languages", []) if line.startswith(token)), "")
+        return ([self.ids[language]] if language else []) + self.encode_text(line[len(language):])
+
+    def encode_text(self, line):
         text = self.normalize(line)
         if self.words:
             return [self.ids.get(word, UNK) for word in re.sub("([,.!?])", r" \1", text).split()]

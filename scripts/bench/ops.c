@@ -63,13 +63,18 @@ static Tensor *scale(Tape *t, Operands *r) { return op_scale(t, r->x[0], (real)0
 static Tensor *glu(Tape *t, Operands *r) { return op_glu(t, r->x[0]); }
 static Tensor *dropout(Tape *t, Operands *r) { return op_dropout(t, r->x[0], DROPPED, STREAM, r->row_keys); }
 static Tensor *relu(Tape *t, Operands *r) { return op_relu(t, r->x[0], DROPPED, STREAM, r->row_keys); }
+static Tensor *activation(Tape *t, Operands *r) {
+    return op_activation(t, r->x[0], ACTIVATION_SWISH, DROPPED, STREAM, r->row_keys);
+}
 static Tensor *residual(Tape *t, Operands *r) {
     return op_residual(t, r->x[0], r->x[1], DROPPED, STREAM, r->row_keys);
 }
 static Tensor *dropout_weights(Tape *t, Operands *r) {
     return op_dropout_weights(t, r->x[0], DROPPED, STREAM, r->row_keys, r->spans);
 }
-static Tensor *layer_norm(Tape *t, Operands *r) { return op_layer_norm(t, r->x[0], r->weight, r->bias); }
+static Tensor *layer_norm(Tape *t, Operands *r) {
+    return op_layer_norm(t, r->x[0], r->weight, r->bias, 1e-5);
+}
 static Tensor *unit_rows(Tape *t, Operands *r) { return op_unit_rows(t, r->x[0]); }
 static Tensor *half_square(Tape *t, Operands *r) { return op_half_square(t, r->x[0]); }
 static Tensor *concat(Tape *t, Operands *r) { return op_concat(t, r->x[0], r->x[1]); }
@@ -86,6 +91,7 @@ static Tensor *lstm(Tape *t, Operands *r) {
     Tensor *next;
     return op_lstm(t, r->x[0], r->x[1], r->x[2], &next);
 }
+static Tensor *ssru(Tape *t, Operands *r) { return op_ssru(t, r->x[0], r->x[1], r->index); }
 static Tensor *score_additive(Tape *t, Operands *r) {
     return op_score_additive(t, r->x[0], r->x[1], r->weight, r->spans);
 }
@@ -119,6 +125,7 @@ static const OpSetup OP_SETUPS[OP_COUNT] = {
     [OP_GLU] = {{{SIZE_BS, 2}}, {0}, false, glu, NULL},
     [OP_DROPOUT] = {{WIDE}, {0}, false, dropout, NULL},
     [OP_RELU] = {{WIDE}, {0}, false, relu, NULL},
+    [OP_ACTIVATION] = {{WIDE}, {0}, false, activation, NULL},
     [OP_RESIDUAL] = {{WIDE, WIDE}, {0}, false, residual, NULL},
     [OP_DROPOUT_WEIGHTS] = {{{SIZE_ONE, SIZE_BS}}, {0}, false, dropout_weights, NULL},
     [OP_LAYER_NORM] = {{WIDE}, {SIZE_ONE, 1}, true, layer_norm, NULL},
@@ -130,6 +137,7 @@ static const OpSetup OP_SETUPS[OP_COUNT] = {
     [OP_SEGMENT_MEAN] = {{WIDE}, {0}, false, segment_mean, NULL},
     [OP_GRU] = {{{SIZE_B, 3}, {SIZE_B, 3}, STEP}, {0}, false, gru, NULL},
     [OP_LSTM] = {{{SIZE_B, 4}, {SIZE_B, 4}, STEP}, {0}, false, lstm, NULL},
+    [OP_SSRU] = {{WIDE, WIDE}, {0}, false, ssru, NULL},
     [OP_SCORE_ADDITIVE] = {{STEP, WIDE}, {SIZE_ONE, 1}, false, score_additive, NULL},
     [OP_SCORE_DOT] = {{STEP, WIDE}, {0}, false, score_dot, pair_flops},
     [OP_SCORE_POSITION] = {{STEP}, {0}, false, score_position, NULL},

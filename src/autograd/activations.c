@@ -70,10 +70,10 @@ void record_activation(const Tape *tape, const char *name, const char *part, con
 }
 
 void record_activation_spans(const Tape *tape, const char *name, const char *part, const Tensor *x,
-                             const Spans *spans) {
+                             const Spans *spans, int keys) {
     if (!tape->activations) return;
     Activation *a = find_or_add(tape->activations, name, part);
-    int first = a->rows, columns = 0;
+    int first = a->rows, columns = keys;
     for (int r = 0; r < spans->rows; r++)
         if (spans->first[r] + spans->length[r] > columns) columns = spans->first[r] + spans->length[r];
     add_rows(a, x->rows, spans->rows, columns);

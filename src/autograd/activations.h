@@ -28,9 +28,10 @@ struct Activations {
 
 /* Record x [rows, columns] under the name "name.part", if the tape has Activations. */
 void record_activation(const Tape *tape, const char *name, const char *part, const Tensor *x);
-/* The same for scores or weights [N, total] of rows of one sentence. */
+/* The same for scores or weights [N, total] of rows of one sentence; a row gets at least `keys` columns,
+ * though no query may attend to the last ones. */
 void record_activation_spans(const Tape *tape, const char *name, const char *part, const Tensor *x,
-                             const Spans *spans);
+                             const Spans *spans, int keys);
 
 const Activation *activations_find(const Activations *activations,
                                    const char *name); /* NULL if none has this name */

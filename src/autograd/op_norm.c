@@ -6,6 +6,7 @@
 
 typedef struct {
     const Param *gain, *bias;
+    double epsilon;
     real *stats; /* [rows, 2] */
 } LayerNorm;
 
@@ -13,7 +14,7 @@ void op_layer_norm_forward(Tape *tape, const Node *node) {
     const LayerNorm *l = node->data;
     const Tensor *x = node->in[0];
     kern->layer_norm_forward(x->rows, x->columns, x->data, param_data(tape->params, l->gain),
-                             param_data(tape->params, l->bias), node->out->data, l->stats);
+                             param_data(tape->params, l->bias), l->epsilon, node->out->data, l->stats);
 }
 void op_layer_norm_backward(Tape *tape, const Node *node) {
     const LayerNorm *l = node->data;
@@ -23,10 +24,10 @@ void op_layer_norm_backward(Tape *tape, const Node *node) {
                               tensor_gradient(node->out), tensor_gradient(x), tape_gradient(tape, l->gain),
                               tape_gradient(tape, l->bias));
 }
-Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias) {
+Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias, double epsilon) {
     assert(gain->columns == x->columns && bias->columns == x->columns);
     LayerNorm *l = tape_alloc(tape, sizeof *l);
-    *l = (LayerNorm){gain, bias, tape_alloc(tape, 2 * (size_t)x->rows * sizeof(real))};
+    *l = (LayerNorm){gain, bias, epsilon, tape_alloc(tape, 2 * (size_t)x->rows * sizeof(real))};
     return tape_run_same_shape(tape, OP_LAYER_NORM, x, l);
 }
 

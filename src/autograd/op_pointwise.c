@@ -51,6 +51,28 @@ Tensor *op_scale(Tape *tape, Tensor *x, real factor) {
     return tape_run_same_shape(tape, OP_SCALE, x, on_tape);
 }
 
+void op_activation_forward(Tape *tape, const Node *node) {
+    (void)tape;
+    const ActivationFunction *f = node->data;
+    kern->activation(*f, tensor_size(node->out), node->in[0]->data, node->out->data);
+}
+void op_activation_backward(Tape *tape, const Node *node) {
+    (void)tape;
+    const Tensor *x = node->in[0], *y = node->out;
+    const ActivationFunction *f = node->data;
+    if (x->grad)
+        kern->activation_backward(*f, tensor_size(y), x->data, tensor_gradient(y), tensor_gradient(x));
+}
+Tensor *op_activation(Tape *tape, Tensor *x, ActivationFunction function, double p, uint32_t stream,
+                      const uint32_t *row_keys) {
+    if (function == ACTIVATION_RELU) return op_relu(tape, x, p, stream, row_keys);
+    ActivationFunction *on_tape = tape_alloc(tape, sizeof *on_tape);
+    *on_tape = function;
+    Tensor *y = tape->record ? tape_step_tensor(tape, x->rows, x->columns) : x;
+    y = tape_run(tape, (Node){.op = OP_ACTIVATION, .in = {x}, .out = y, .data = on_tape});
+    return op_dropout(tape, y, p, stream, row_keys);
+}
+
 void op_glu_forward(Tape *tape, const Node *node) {
     (void)tape;
     kern->glu_forward(node->out->rows, node->out->columns, node->in[0]->data, node->out->data);

@@ -1,5 +1,7 @@
-/* op_recurrent.c - the gates of one step of a GRU or an LSTM, all in one pass over memory. */
+/* op_recurrent.c - the gates of one step of a GRU or an LSTM, all in one pass over memory; whole sequences of
+ * an SSRU, whose steps need no product. */
 #include <assert.h>
+#include <string.h>
 #include "kern/kern.h"
 #include "autograd/op_table.h"
 
@@ -59,4 +61,59 @@ Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next) {
                                  .in = {gx, gh, c, *next},
                                  .out = tape_step_tensor(tape, c->rows, c->columns),
                                  .data = saved});
+}
+
+/* ---- SSRU ---- */
+
+typedef struct {
+    const int *position;
+    real *c; /* [n, H] */
+} Ssru;
+
+/* c of the step before row r; NULL: zeros. */
+static const real *ssru_before(const Ssru *s, int r, size_t H) {
+    return s->position[r] ? s->c + (size_t)(r - 1) * H : NULL;
+}
+
+void op_ssru_forward(Tape *tape, const Node *node) {
+    const Ssru *s = node->data;
+    const Tensor *gate = node->in[0], *x = node->in[1];
+    size_t H = (size_t)x->columns;
+    (void)tape;
+    for (int r = 0; r < x->rows; r++)
+        kern->ssru_forward(H, tensor_row(gate, r), tensor_row(x, r), ssru_before(s, r, H),
+                           s->c + (size_t)r * H, tensor_row(node->out, r));
+}
+
+void op_ssru_backward(Tape *tape, const Node *node) {
+    const Ssru *s = node->data;
+    const Tensor *gate = node->in[0], *x = node->in[1], *out = node->out;
+    size_t H = (size_t)x->columns;
+    assert(gate->grad && x->grad);
+    real *dc = tape_alloc(tape, H * sizeof *dc), *dout = tensor_gradient(out), *dgate = tensor_gradient(gate),
+         *dx = tensor_gradient(x);
+    memset(dc, 0, H * sizeof *dc);
+    for (int r = x->rows - 1; r >= 0; r--) {
+        size_t at = (size_t)r * H;
+        kern->ssru_backward(H, gate->data + at, x->data + at, ssru_before(s, r, H), s->c + at, dout + at, dc,
+                            dgate + at, dx + at);
+        if (s->position[r] == 0) memset(dc, 0, H * sizeof *dc);
+    }
+}
+
+Tensor *op_ssru(Tape *tape, Tensor *gate, Tensor *x, const int *position) {
+    assert(gate->rows == x->rows && gate->columns == x->columns);
+    Ssru *s = tape_alloc(tape, sizeof *s);
+    *s = (Ssru){position, tape_alloc(tape, tensor_size(x) * sizeof(real))};
+    return tape_run(
+        tape,
+        (Node){.op = OP_SSRU, .in = {gate, x}, .out = tape_tensor(tape, x->rows, x->columns), .data = s});
+}
+
+Tensor *op_ssru_step(Tape *tape, const Tensor *gate, const Tensor *x, const Tensor *before, Tensor **c) {
+    assert(!tape->record && tensor_size(before) == tensor_size(x) && tensor_size(gate) == tensor_size(x));
+    Tensor *out = tape_tensor(tape, x->rows, x->columns);
+    *c = tape_tensor(tape, x->rows, x->columns);
+    kern->ssru_forward(tensor_size(x), gate->data, x->data, before->data, (*c)->data, out->data);
+    return out;
 }

@@ -14,6 +14,7 @@
     ROW(ADD, add)                                                                                            \
     ROW(TANH, tanh)                                                                                          \
     ROW(SCALE, scale)                                                                                        \
+    ROW(ACTIVATION, activation)                                                                              \
     ROW(GLU, glu)                                                                                            \
     ROW(DROPOUT, dropout)                                                                                    \
     ROW(RELU, relu)                                                                                          \
@@ -28,6 +29,7 @@
     ROW(SEGMENT_MEAN, segment_mean)                                                                          \
     ROW(GRU, gru)                                                                                            \
     ROW(LSTM, lstm)                                                                                          \
+    ROW(SSRU, ssru)                                                                                          \
     ROW(SCORE_ADDITIVE, score_additive)                                                                      \
     ROW(SCORE_DOT, score_dot)                                                                                \
     ROW(SCORE_POSITION, score_position)                                                                      \

@@ -29,6 +29,7 @@
 #define AUTOGRAD_OPS_H
 
 #include "autograd/tape.h"
+#include "kern/kern.h"
 
 /* y [n, N] = x [n, K] W (+ b) (+ base); W is [K, N], or [N, K] if transposed. b and base may be NULL. The
  * result replaces the base and shares its gradient: no other op may read the base afterwards, or need its
@@ -46,11 +47,14 @@ Tensor *op_dropout(Tape *tape, Tensor *x, double p, uint32_t stream, const uint3
 /* dropout(max(x, 0)); the derivative at 0 is 0. The result replaces x and shares its gradient: no other op
  * may read x, or need its numbers in the backward pass. */
 Tensor *op_relu(Tape *tape, Tensor *x, double p, uint32_t stream, const uint32_t *row_keys);
+/* dropout(f(x)). The result may replace x: no other op may read x. */
+Tensor *op_activation(Tape *tape, Tensor *x, ActivationFunction f, double p, uint32_t stream,
+                      const uint32_t *row_keys);
 /* x + dropout(sublayer). The result shares the gradient of x: only earlier ops may have read x. */
 Tensor *op_residual(Tape *tape, Tensor *x, Tensor *sublayer, double p, uint32_t stream,
                     const uint32_t *row_keys);
-/* Ba, Kiros and Hinton 2016; gain and bias [1, columns] */
-Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias);
+/* Ba, Kiros and Hinton 2016; gain and bias [1, columns]; `epsilon` is added to the variance */
+Tensor *op_layer_norm(Tape *tape, Tensor *x, const Param *gain, const Param *bias, double epsilon);
 /* Each row divided by its Euclidean length. A row of zeros (or so short that its square is zero) becomes
  * zeros and gets no gradient. */
 Tensor *op_unit_rows(Tape *tape, Tensor *x);
@@ -69,6 +73,13 @@ Tensor *op_gru(Tape *tape, Tensor *gx, Tensor *gh, Tensor *h);
  * returns h' and puts c' into *next. Both may receive gradients. Hochreiter and Schmidhuber 1997, Gers et al.
  * 2000 */
 Tensor *op_lstm(Tape *tape, Tensor *gx, Tensor *gh, Tensor *c, Tensor **next);
+
+/* SSRU over whole sequences, Kim et al. 2019, section 3.1: c_t = f_t c_{t-1} + (1 - f_t) x_t with f_t =
+ * sigmoid(gate_t) and c_{-1} = 0. gate, x [n, H]; returns max(c, 0) [n, H]. Row r follows row r - 1 unless
+ * position[r] is 0. */
+Tensor *op_ssru(Tape *tape, Tensor *gate, Tensor *x, const int *position);
+/* One step of it, from c_{t-1} = `before`; *c is c_t. Only for tapes that do not record. */
+Tensor *op_ssru_step(Tape *tape, const Tensor *gate, const Tensor *x, const Tensor *before, Tensor **c);
 
 /* The keys that a row of queries attends to: rows first[r] .. first[r] + length[r] - 1 of the keys. Its
  * scores and weights are the numbers start[r] .. start[r] + length[r] - 1 of each row of an [N, total]

@@ -283,6 +283,18 @@ static Status write_config(const Config *config, StrBuf *out) {
     return status;
 }
 
+/* The tokens that say what language to write, if there are any. */
+static void write_languages(const Tokenizer *source, StrBuf *out) {
+    const IdList *languages = tokenizer_role(source, TOKENIZER_LANGUAGES);
+    if (languages->count == 0) return;
+    strbuf_format(out, "  %-24s", "target languages");
+    for (size_t i = 0; i < languages->count; i++) {
+        strbuf_add_char(out, ' ');
+        tokenizer_label(source, languages->ids[i], out);
+    }
+    strbuf_add_char(out, '\n');
+}
+
 /* `provenance`: NULL if the file has none. */
 static Status write_text(const Seq2Seq *model, const char *path, const Json *provenance, StrBuf *out) {
     const ParamSet *params = seq2seq_params(model);
@@ -298,6 +310,7 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
         strbuf_format(out, "  %-24s %s tokens\n", "target",
                       str_count(vocab_size(tokenizer_vocab(target)), number));
     }
+    write_languages(source, out);
     const Shortlist *shortlist = seq2seq_shortlist(model);
     if (shortlist)
         strbuf_format(out, "  %-24s %s likely translations of source tokens\n", "shortlist",

@@ -97,6 +97,9 @@ const Option TRANSLATE_OPTIONS[] = {
      .choices = ACCELERATOR_CHOICES, .arg = "MARK",
      .help = "take the accelerator of a line (&File, _Open) out, and put it before a letter of the word that "
              "translates its word; auto: & or _"},
+    {.flag = "target-language", .type = OPT_STRING, FIELD(translator.target_language), .arg = "NAME",
+     .help = "of a model with several target languages (inspect lists them): translate to NAME, such as fra, "
+             "if a line does not begin with a token such as >>fra<< itself"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
      .help = "every translation begins with TEXT; with --split, that of the first sentence; a word at the "
              "end of TEXT may be completed unless a space follows",

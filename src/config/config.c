@@ -6,7 +6,6 @@
 #include "base/unicode.h"
 #include "bleu/bleu_tokenizers.h"
 #include "layers/attention.h"
-#include "layers/positions.h"
 #include "layers/recurrent.h"
 #include "layers/transformer.h"
 #include "text/bpe.h"
@@ -118,6 +117,10 @@ const Option MODEL_OPTIONS[] = {
              "encoder"},
     {.key = "model.decoder.input_feeding", MODEL(BOOL, input_feeding), .default_text = "false",
      .help = "luong: feed the attentional vector into the next step"},
+    {.key = "model.decoder.autoreg", MODEL(CHOICE, autoreg), .default_text = "self_attention",
+     .choices = AUTOREG_CHOICES, .arg = "KIND",
+     .help = "how a Transformer decoder reads the target so far: self-attention, or a simple recurrent unit "
+             "(ssru), which is faster"},
     {.key = "model.decoder.self_attention", MODEL(BOOL, decoder_self_attention), .default_text = "false",
      .help = "let the readout of a recurrent decoder attend to the decoder's earlier outputs"},
     {.key = "model.decoder.right_to_left", MODEL(BOOL, right_to_left), .default_text = "false",
@@ -140,12 +143,30 @@ const Option MODEL_OPTIONS[] = {
      .help = "number of attention heads in Transformer blocks"},
     {.key = "model.feed_forward", MODEL(INT, feed_forward), .default_text = "0", .max = 262144, .arg = "N",
      .help = "hidden units of the feed-forward network in Transformer blocks; 0 = 4 times model.hidden"},
+    {.key = "model.decoder.feed_forward", MODEL(INT, decoder_feed_forward), .default_text = "0",
+     .max = 262144, .arg = "N",
+     .help = "the same for the decoder's blocks alone; 0 = as model.feed_forward says"},
+    {.key = "model.activation", MODEL(CHOICE, activation), .default_text = "relu",
+     .choices = ACTIVATION_CHOICES, .arg = "NAME",
+     .help = "activation function of the feed-forward network in Transformer blocks"},
+    {.key = "model.attention_bias", MODEL(BOOL, attention_bias), .default_text = "false",
+     .help = "use biases in the queries, keys, values and outputs of attention in Transformer blocks"},
     {.key = "model.norm", MODEL(CHOICE, norm), .default_text = "pre", .choices = NORM_CHOICES, .arg = "PLACE",
      .help = "normalize before each part of a Transformer block (pre), or after it, as in the paper "
              "(post)"},
+    {.key = "model.norm_epsilon", MODEL(REAL, norm_epsilon), .default_text = "1e-5", .min = 1e-12, .max = 1,
+     .arg = "X",
+     .help = "added to the variance in the layer normalization of Transformer blocks"},
+    {.key = "model.embedding_multiplier", MODEL(REAL, embedding_multiplier), .default_text = "0", .max = 1e6,
+     .arg = "X",
+     .help = "factor of the embeddings before Transformer blocks and convolutions; 0 = square root of "
+             "model.hidden"},
+    {.key = "model.add_source_eos", MODEL(BOOL, add_source_eos), .default_text = "true",
+     .help = "let a Transformer attend to </s> after the source"},
     {.key = "model.positions", MODEL(CHOICE, positions),
      .default_text = "sinusoidal", .choices = POSITION_CHOICES, .arg = "KIND",
-     .help = "positional encoding of Transformer blocks and convolutions"},
+     .help = "positional encoding of Transformer blocks and convolutions; sinusoidal_halves has sines before "
+             "cosines, as Hugging Face's models, marian also has Marian's frequencies"},
     {.key = "model.max_positions", MODEL(INT, max_positions), .default_text = "256", .min = 1, .max = 65536,
      .arg = "N",
      .help = "number of positions that learned encodings and the location score distinguish"},
@@ -332,7 +353,10 @@ void config_free(Config *config) {
     options_free(tables);
 }
 
-int model_feed_forward(const ModelOptions *o) { return o->feed_forward ? o->feed_forward : 4 * o->hidden; }
+int model_feed_forward(const ModelOptions *o, bool decoder) {
+    if (decoder && o->decoder_feed_forward) return o->decoder_feed_forward;
+    return o->feed_forward ? o->feed_forward : 4 * o->hidden;
+}
 
 int model_annotation_size(const ModelOptions *o) {
     return o->encoder_style == ENCODER_RNN && o->bidirectional ? 2 * o->hidden : o->hidden;
@@ -340,6 +364,18 @@ int model_annotation_size(const ModelOptions *o) {
 
 int model_readout_size(const ModelOptions *o) {
     return o->decoder_style != DECODER_TRANSFORMER && o->readout == READOUT_DEEP ? o->embedding : o->hidden;
+}
+
+PositionForm model_positions(const ModelOptions *o) {
+    return (PositionForm){.kind = (PositionKind)o->positions,
+                          .positions = o->max_positions,
+                          .inputs = o->embedding,
+                          .size = o->hidden,
+                          .multiplier = o->embedding_multiplier};
+}
+
+int model_attended(const ModelOptions *o, int length) {
+    return o->add_source_eos || length == 1 ? length : length - 1;
 }
 
 bool model_attends(const ModelOptions *o) {
@@ -407,6 +443,23 @@ static Status check_self_attention(const ModelOptions *m) {
     return STATUS_OK;
 }
 
+/* Parts that only Transformer blocks have. */
+static Status check_blocks(const ModelOptions *m) {
+    Status s = STATUS_USAGE;
+    bool transformer = m->decoder_style == DECODER_TRANSFORMER;
+    if (m->autoreg == AUTOREG_SSRU && !transformer) {
+        s = status_fail(s, "model.decoder.autoreg = \"ssru\" is for Transformer decoders");
+        return status_hint(s, "set model.decoder.style = \"transformer\"");
+    }
+    if (!m->add_source_eos && (!transformer || m->encoder_style != ENCODER_SELF_ATTENTION)) {
+        s = status_fail(s, "model.add_source_eos = false hides </s> from attention, but the encoder or the "
+                           "decoder reads it in another way");
+        return status_hint(s, "set model.encoder.style = \"self_attention\" and model.decoder.style = "
+                              "\"transformer\"");
+    }
+    return STATUS_OK;
+}
+
 static Status check_styles(const ModelOptions *m) {
     Status s = STATUS_USAGE;
     if (m->decoder_bidirectional && m->right_to_left) {
@@ -418,6 +471,7 @@ static Status check_styles(const ModelOptions *m) {
         return status_hint(s, "set model.decoder.style = \"luong\", or leave input feeding off");
     }
     TRY(check_self_attention(m));
+    TRY(check_blocks(m));
     if (m->encoder_style == ENCODER_CONV && m->positions == POSITIONS_RELATIVE) {
         s = status_fail(s, "model.positions = \"relative\" changes attention scores, convolutions have none");
         return status_hint(s, "choose sinusoidal, learned or none");

@@ -5,6 +5,7 @@
 #include "io/options.h"
 #include "data/batch.h"
 #include "data/pairs.h"
+#include "layers/positions.h"
 #include "text/tokenizer.h"
 
 #define MODEL_MAX_LAYERS 8
@@ -41,6 +42,7 @@ typedef struct {
     int decoder_layers;
     int decoder_start; /* DecoderStart */
     bool input_feeding;
+    int autoreg;                 /* Autoregression of a Transformer decoder */
     bool decoder_self_attention; /* of recurrent decoders */
     bool right_to_left;          /* the last target token comes first */
     bool decoder_bidirectional;  /* a second decoder begins with it */
@@ -49,19 +51,29 @@ typedef struct {
     int attention;      /* row of the score table */
     int attention_size; /* 0: hidden */
 
-    int heads, feed_forward; /* of self-attention blocks; feed_forward 0: 4 hidden */
-    int norm;                /* NormPlace */
-    int positions;           /* PositionKind */
-    int max_positions;       /* of learned positions and of the location score */
+    int heads, feed_forward;  /* of self-attention blocks; feed_forward 0: 4 hidden */
+    int decoder_feed_forward; /* 0: feed_forward */
+    int activation;           /* ActivationFunction */
+    bool attention_bias;
+    int norm;                    /* NormPlace */
+    double norm_epsilon;         /* of Transformer blocks */
+    double embedding_multiplier; /* 0: sqrt(hidden) */
+    bool add_source_eos;
+    int positions;     /* PositionKind */
+    int max_positions; /* of learned positions and of the location score */
     int max_relative_position;
     double dropout_embedding, dropout_layers, dropout_encoder, dropout_output, dropout_attention,
         dropout_state, word_dropout;
 } ModelOptions;
 
 /* Sizes that follow from the options. */
-int model_feed_forward(const ModelOptions *options);    /* hidden units of a feed-forward network */
+/* Hidden units of a feed-forward network of the encoder or of the decoder. */
+int model_feed_forward(const ModelOptions *options, bool decoder);
 int model_annotation_size(const ModelOptions *options); /* K: columns of the encoder's annotations */
 int model_readout_size(const ModelOptions *options);    /* E: columns of what the output layer reads */
+PositionForm model_positions(const ModelOptions *options);
+/* The number of source rows that are attended to, of `length` with </s>: all, or all but </s>. */
+int model_attended(const ModelOptions *options, int length);
 /* Does the decoder attend to the source at every step? */
 bool model_attends(const ModelOptions *options);
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "explain/trace.h"
+#include "layers/transformer.h"
 #include "search/rescore.h"
 
 static Status check_side(const ModelOptions *o, SelfSide side) {
@@ -14,6 +15,10 @@ static Status check_side(const ModelOptions *o, SelfSide side) {
         status_fail(STATUS_USAGE, "the decoder of this model has no self-attention");
         return status_hint(STATUS_USAGE, "train one with model.decoder.self_attention=true, or with "
                                          "model.decoder.style=transformer");
+    }
+    if (side == SELF_DECODER && o->autoreg == AUTOREG_SSRU) {
+        status_fail(STATUS_USAGE, "the decoder of this model has no self-attention, but SSRUs");
+        return status_hint(STATUS_USAGE, "leave self-attention of the decoder out");
     }
     return STATUS_OK;
 }

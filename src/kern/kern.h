@@ -20,6 +20,9 @@
 #include "base/status.h"
 #include "kern/tensor.h"
 
+/* A class with a logit below this has no probability, and gets none from label smoothing. */
+#define KERN_NO_LOGIT ((real)-1e8)
+
 enum {
     KERN_MAXIMA_BLOCK = 64,    /* numbers per block of block_maxima */
     KERN_SCRATCH_MIN = 1 << 16 /* numbers that fit into the scratch memory of every table */
@@ -43,6 +46,16 @@ enum {
     KERN_INT8_MAX_K = 1 << 15, /* greatest K of WEIGHT_INT8 */
     KERN_PACK_COLUMNS = 64     /* columns that a thread can pack alone, or a multiple */
 };
+
+/* The nonlinearity of a feed-forward network. */
+typedef enum {
+    ACTIVATION_RELU,        /* max(x, 0) */
+    ACTIVATION_SWISH,       /* x sigmoid(x), also called SiLU: Ramachandran et al. 2017 */
+    ACTIVATION_GELU,        /* x (1 + erf(x / sqrt(2))) / 2: Hendrycks and Gimpel 2016 */
+    ACTIVATION_GELU_TANH,   /* its approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 */
+    ACTIVATION_GELU_SIGMOID /* its approximation x sigmoid(1.702 x) */
+} ActivationFunction;
+#define ACTIVATION_CHOICES "relu|swish|gelu|gelu_tanh|gelu_sigmoid" /* in the order of the enum */
 
 /* One update of Adam with decoupled weight decay:
  * p -= rate m / (correction sqrt(v) + epsilon) + decay p, after m and v are updated with gradient_scale g. */
@@ -109,6 +122,9 @@ typedef struct {
     void (*tanh_backward)(size_t n, const real *y, const real *dy, real *dx);
     void (*relu)(size_t n, const real *x, real *y);
     void (*relu_backward)(size_t n, const real *y, real factor, real *dy); /* dy = y > 0 ? factor dy : 0 */
+    void (*activation)(ActivationFunction f, size_t n, const real *x, real *y); /* y = f(x); y may be x */
+    /* dx += dy f'(x); not for ACTIVATION_RELU, which has relu_backward. */
+    void (*activation_backward)(ActivationFunction f, size_t n, const real *x, const real *dy, real *dx);
     /* x [rows, 2N] -> [rows, N]: left half times sigmoid(right half); backward recomputes. */
     void (*glu_forward)(int rows, int N, const real *x, real *y);
     void (*glu_backward)(int rows, int N, const real *x, const real *dy, real *dx);
@@ -126,7 +142,7 @@ typedef struct {
     /* dx += dy through the softmax whose result y is */
     void (*softmax_backward)(size_t n, const real *y, const real *dy, real *dx);
     /* Logits become scale * d loss / d logits. Returns the loss; *nll is -log p(target). Label smoothing
-     * spreads its mass over all n classes. */
+     * spreads its mass over all classes but those whose logit is below KERN_NO_LOGIT. */
     double (*cross_entropy)(size_t n, real *logits, int target, real smoothing, real scale, double *nll);
 
     /* GRU gates, gate order r, z, n. gx, gh [rows, 3H] are the projections of input and state with their
@@ -143,6 +159,13 @@ typedef struct {
                          real *next, real *saved);
     void (*lstm_backward)(int rows, int H, const real *c, const real *next, const real *saved,
                           const real *dout, const real *dnext, const GateGradients *gates, real *dc);
+
+    /* SSRU, one row of n numbers: c = f before + (1 - f) x, with f = sigmoid(gate); out = max(c, 0). `before`
+     * may be NULL: zeros. Backward adds to dgate, dx; *dc [n] is the gradient of c that comes from the next
+     * step, and becomes that of `before`. */
+    void (*ssru_forward)(size_t n, const real *gate, const real *x, const real *before, real *c, real *out);
+    void (*ssru_backward)(size_t n, const real *gate, const real *x, const real *before, const real *c,
+                          const real *dout, real *dc, real *dgate, real *dx);
 
     /* Additive attention for one query q [A] and keys [S, A]: scores[s] = v . tanh(q + keys[s]); backward
      * recomputes. */
@@ -170,9 +193,10 @@ typedef struct {
     real (*block_maxima)(size_t n, const real *x, real *maxima);
     real (*log_sum_exp)(size_t n, const real *x, real max); /* the result of softmax, from the maximum of x */
 
-    /* Layer normalization of each row; stats [rows, 2] becomes mean and 1 / standard deviation. */
+    /* Layer normalization of each row; `epsilon` is added to the variance; stats [rows, 2] becomes mean and
+     * 1 / standard deviation. */
     void (*layer_norm_forward)(int rows, int columns, const real *x, const real *gain, const real *bias,
-                               real *y, real *stats);
+                               double epsilon, real *y, real *stats);
     void (*layer_norm_backward)(int rows, int columns, const real *x, const real *gain, const real *stats,
                                 const real *dy, real *dx, real *dgain, real *dbias);
 

@@ -6,7 +6,7 @@
 #include "kern/kern_vector.h"
 
 static void kern_layer_norm_forward(int rows, int columns, const real *x, const real *gain, const real *bias,
-                                    real *y, real *stats) {
+                                    double epsilon, real *y, real *stats) {
     size_t n = (size_t)columns;
     for (int row = 0; row < rows; row++, x += n, y += n, stats += 2) {
         Vec sum = {0}, squares = {0};
@@ -19,7 +19,7 @@ static void kern_layer_norm_forward(int rows, int columns, const real *x, const 
         }
         real variance = sum_lanes(squares);
         for (; j < n; j++) variance += (x[j] - mean) * (x[j] - mean);
-        real scale = 1 / (real)sqrt((double)(variance / (real)columns) + 1e-5);
+        real scale = 1 / (real)sqrt((double)(variance / (real)columns) + epsilon);
         FOR_VECTORS(n, STORE(y, (LOAD(x) - splat(mean)) * splat(scale) * LOAD(gain) + LOAD(bias)););
         stats[0] = mean;
         stats[1] = scale;

@@ -94,4 +94,20 @@ static void kern_lstm_backward(int rows, int H, const real *c, const real *next,
     }
 }
 
+/* ---- SSRU: Kim et al. 2019, section 3.1 ---- */
+
+static void kern_ssru_forward(size_t n, const real *gate, const real *x, const real *before, real *c,
+                              real *out) {
+    FOR_VECTORS(n, Vec f = vsigmoid(LOAD(gate)); Vec now = (splat(1) - f) * LOAD(x);
+                if (before) now = now + f * LOAD(before); STORE(c, now);
+                STORE(out, (Vec)((IntVec)now & ~(IntVec)(now < splat(0)))););
+}
+static void kern_ssru_backward(size_t n, const real *gate, const real *x, const real *before, const real *c,
+                               const real *dout, real *dc, real *dgate, real *dx) {
+    FOR_VECTORS(n, Vec f = vsigmoid(LOAD(gate)); Vec v = LOAD(x); Vec old = before ? LOAD(before) : splat(0);
+                Vec d = LOAD(dc) + (Vec)((IntVec)LOAD(dout) & (IntVec)(LOAD(c) > splat(0)));
+                STORE(dgate, LOAD(dgate) + d * (old - v) * f * (splat(1) - f));
+                STORE(dx, LOAD(dx) + d * (splat(1) - f)); STORE(dc, d * f););
+}
+
 #endif

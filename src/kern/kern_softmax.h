@@ -50,20 +50,33 @@ static void kern_softmax_backward(size_t n, const real *y, const real *dy, real 
     FOR_VECTORS(n, STORE(dx, LOAD(dx) + LOAD(y) * (LOAD(dy) - mean)););
 }
 
+/* The mean of the logits of classes that have one, and the number of the others. */
+INLINE double mean_logit(size_t n, const real *logits, size_t *none) {
+    Vec sum = {0};
+    IntVec low = {0};
+    FOR_VECTORS(n, Vec v = LOAD(logits); sum += v; low += (IntVec)(v < splat(KERN_NO_LOGIT)););
+    *none = 0;
+    for (int l = 0; l < LANES; l++) *none -= (size_t)low[l]; /* a mask is -1 */
+    if (*none == 0) return (double)sum_lanes(sum) / (double)n;
+    sum = splat(0);
+    FOR_VECTORS(n, Vec v = LOAD(logits); sum += choose(v < splat(KERN_NO_LOGIT), splat(0), v););
+    return (double)sum_lanes(sum) / (double)(n - *none);
+}
+
 static double kern_cross_entropy(size_t n, real *logits, int target, real smoothing, real scale,
                                  double *nll) {
     real target_logit = logits[target];
-    double mean = 0;
-    if (smoothing > 0) {
-        Vec sum = {0};
-        FOR_VECTORS(n, sum += LOAD(logits););
-        mean = (double)sum_lanes(sum) / (double)n;
-    }
+    size_t none = 0;
+    double mean = smoothing > 0 ? mean_logit(n, logits, &none) : 0;
     real max = max_of(n, logits);
-    real sum = exp_shifted(n, logits, max, logits);
+    real sum = exp_shifted(n, logits, max, none ? NULL : logits);
     double lse = (double)max + log((double)sum);
-    Vec factor = splat(scale / sum), shift = splat(scale * smoothing / (real)n);
-    FOR_VECTORS(n, STORE(logits, LOAD(logits) * factor - shift););
+    Vec factor = splat(scale / sum), shift = splat(scale * smoothing / (real)(n - none));
+    if (none)
+        FOR_VECTORS(n, Vec v = LOAD(logits); Vec d = vexp(v - splat(max)) * factor - shift;
+                    STORE(logits, choose(v < splat(KERN_NO_LOGIT), splat(0), d)););
+    else
+        FOR_VECTORS(n, STORE(logits, LOAD(logits) * factor - shift););
     logits[target] -= scale * (1 - smoothing);
     *nll = lse - (double)target_logit;
     return (1 - (double)smoothing) * (lse - (double)target_logit) + (double)smoothing * (lse - mean);

@@ -24,8 +24,8 @@ Tensor *attention_weights(Tape *tape, const Attention *attention, Tensor *query,
     Tensor *scores = attention->score->scores(tape, attention, query, kv, spans);
     Tensor *weights = op_masked_softmax(tape, scores, spans);
     record_activation(tape, attention->name, "query", query);
-    record_activation_spans(tape, attention->name, "scores", scores, spans);
-    record_activation_spans(tape, attention->name, "weights", weights, spans);
+    record_activation_spans(tape, attention->name, "scores", scores, spans, 0);
+    record_activation_spans(tape, attention->name, "weights", weights, spans, 0);
     return weights;
 }
 

@@ -7,7 +7,7 @@ Conv conv_new(ParamSet *params, const char *name, int size, int width, bool laye
     return (Conv){.size = size,
                   .width = width,
                   .gates = linear_new(params, param_name(name, "gates"), width * size, 2 * size, true),
-                  .norm = norm_new(params, param_name(name, "norm"), size, layer_norm)};
+                  .norm = norm_new(params, param_name(name, "norm"), size, layer_norm, NORM_EPSILON)};
 }
 
 /* [rows, width D]: the neighbours of each token, from left to right. */

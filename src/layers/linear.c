@@ -39,12 +39,12 @@ Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x, Tensor *base) {
     return op_affine(tape, x, linear->weight, linear->bias, base, false);
 }
 
-Norm norm_new(ParamSet *params, const char *name, int size, bool enabled) {
+Norm norm_new(ParamSet *params, const char *name, int size, bool enabled, double epsilon) {
     if (!enabled) return (Norm){0};
     return (Norm){params_add(params, param_name(name, "gain"), 1, size, INIT_ONE, 0, PANELS_NONE),
-                  params_add(params, param_name(name, "bias"), 1, size, INIT_ZERO, 0, PANELS_NONE)};
+                  params_add(params, param_name(name, "bias"), 1, size, INIT_ZERO, 0, PANELS_NONE), epsilon};
 }
 
 Tensor *norm_apply(Tape *tape, const Norm *norm, Tensor *x) {
-    return norm->gain ? op_layer_norm(tape, x, norm->gain, norm->bias) : x;
+    return norm->gain ? op_layer_norm(tape, x, norm->gain, norm->bias, norm->epsilon) : x;
 }

@@ -21,9 +21,11 @@ Tensor *linear_add(Tape *tape, const Linear *linear, Tensor *x, Tensor *base);
 /* Layer normalization of each row: "name.gain" and "name.bias". Ba, Kiros and Hinton 2016 */
 typedef struct {
     const Param *gain, *bias; /* [1, size] each; NULL: no normalization */
+    double epsilon;           /* added to the variance */
 } Norm;
+#define NORM_EPSILON 1e-5 /* of all layers but Transformer blocks, whose option has this default */
 
-Norm norm_new(ParamSet *params, const char *name, int size, bool enabled);
+Norm norm_new(ParamSet *params, const char *name, int size, bool enabled, double epsilon);
 Tensor *norm_apply(Tape *tape, const Norm *norm, Tensor *x); /* x itself if not enabled */
 
 /* Parameter names, "name.part" and "name.3": valid for the next 63 calls in this thread. */

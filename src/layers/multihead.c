@@ -6,16 +6,16 @@
 #include "autograd/activations.h"
 
 Multihead multihead_new(ParamSet *params, const char *name, int size, int source_size, int heads,
-                        int max_relative_position) {
+                        int max_relative_position, bool bias) {
     assert(size % heads == 0);
     Multihead m = {
         .name = params_keep_name(params, name),
         .heads = heads,
         .size = size,
-        .query = linear_new(params, param_name(name, "query"), size, size, false),
-        .key = linear_new(params, param_name(name, "key"), source_size, size, false),
-        .value = linear_new(params, param_name(name, "value"), source_size, size, false),
-        .output = linear_new(params, param_name(name, "output"), size, size, false),
+        .query = linear_new(params, param_name(name, "query"), size, size, bias),
+        .key = linear_new(params, param_name(name, "key"), source_size, size, bias),
+        .value = linear_new(params, param_name(name, "value"), source_size, size, bias),
+        .output = linear_new(params, param_name(name, "output"), size, size, bias),
         .max_relative_position = max_relative_position,
     };
     if (max_relative_position)
@@ -55,8 +55,9 @@ Tensor *multihead_attend(Tape *tape, const Multihead *m, Tensor *x, const KeysVa
     if (m->relative) scores = op_add(tape, scores, distance_scores(tape, m, query, spans, position));
     *weights = op_masked_softmax(tape, scores, spans);
     Tensor *context = attention_context(tape, *weights, kv, spans, dropout);
-    record_activation_spans(tape, m->name, "scores", scores, spans);
-    record_activation_spans(tape, m->name, "weights", *weights, spans);
+    int keys = kv->key_rows ? 0 : kv->keys->rows;
+    record_activation_spans(tape, m->name, "scores", scores, spans, keys);
+    record_activation_spans(tape, m->name, "weights", *weights, spans, keys);
     record_activation(tape, m->name, "context", context);
     return linear_apply(tape, &m->output, context);
 }

@@ -13,15 +13,16 @@
 typedef struct {
     const char *name;          /* prefix of its parameters */
     int heads, size;           /* N and D */
-    Linear query;              /* [D, D] */
+    Linear query;              /* [D, D], and biases, if there are any */
     Linear key, value;         /* [M, D] */
     Linear output;             /* [D, D] */
     int max_relative_position; /* larger distances count as this one; 0: no relative positions */
     const Param *relative;     /* [2 max_relative_position + 1, D/N]: a vector for each distance, or NULL */
 } Multihead;
 
+/* `bias`: the four maps have biases. */
 Multihead multihead_new(ParamSet *params, const char *name, int size, int source_size, int heads,
-                        int max_relative_position);
+                        int max_relative_position, bool bias);
 /* Keys and values of the rows of `source`: once for all queries. */
 KeysValues multihead_project(Tape *tape, const Multihead *multihead, Tensor *source);
 /* `position` [n]: each row's own position in its span, read only for relative positions. Sets *weights to the

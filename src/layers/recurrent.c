@@ -17,8 +17,8 @@ Cell cell_new(ParamSet *params, const char *name, CellKind kind, int inputs, int
     };
     cell.state.bias = params_add(params, param_name(name, "state.bias"), 1, gates,
                                  kind == CELL_LSTM ? INIT_FORGET : INIT_ZERO, 0, PANELS_NONE);
-    cell.input_norm = norm_new(params, param_name(name, "input_norm"), gates, layer_norm);
-    cell.state_norm = norm_new(params, param_name(name, "state_norm"), gates, layer_norm);
+    cell.input_norm = norm_new(params, param_name(name, "input_norm"), gates, layer_norm, NORM_EPSILON);
+    cell.state_norm = norm_new(params, param_name(name, "state_norm"), gates, layer_norm, NORM_EPSILON);
     return cell;
 }
 

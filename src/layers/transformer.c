@@ -6,17 +6,27 @@
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *f) {
     TransformerBlock b = {
-        .name = params_keep_name(params, name), .norm = f->norm, .crosses = f->source_size > 0};
-    b.self =
-        multihead_new(params, param_name(name, "self"), f->size, f->size, f->heads, f->max_relative_position);
-    b.self_norm = norm_new(params, param_name(name, "self_norm"), f->size, true);
+        .name = params_keep_name(params, name),
+        .norm = f->norm,
+        .crosses = f->source_size > 0,
+        .autoreg = f->autoreg,
+        .activation = f->activation,
+    };
+    double epsilon = f->norm_epsilon;
+    if (f->autoreg == AUTOREG_SSRU)
+        b.ssru = ssru_new(params, param_name(name, "ssru"), f->size);
+    else
+        b.self = multihead_new(params, param_name(name, "self"), f->size, f->size, f->heads,
+                               f->max_relative_position, f->attention_bias);
+    b.self_norm = norm_new(params, param_name(name, "self_norm"), f->size, true, epsilon);
     if (b.crosses) {
-        b.cross = multihead_new(params, param_name(name, "cross"), f->size, f->source_size, f->heads, 0);
-        b.cross_norm = norm_new(params, param_name(name, "cross_norm"), f->size, true);
+        b.cross = multihead_new(params, param_name(name, "cross"), f->size, f->source_size, f->heads, 0,
+                                f->attention_bias);
+        b.cross_norm = norm_new(params, param_name(name, "cross_norm"), f->size, true, epsilon);
     }
     b.inner = linear_new(params, param_name(name, "inner"), f->size, f->feed_forward, true);
     b.outer = linear_new(params, param_name(name, "outer"), f->feed_forward, f->size, true);
-    b.feed_norm = norm_new(params, param_name(name, "feed_norm"), f->size, true);
+    b.feed_norm = norm_new(params, param_name(name, "feed_norm"), f->size, true, epsilon);
     return b;
 }
 
@@ -59,6 +69,14 @@ static Tensor *self_attention(Tape *tape, const TransformerBlock *b, Tensor *x, 
     return add_sublayer(tape, b, &b->self_norm, x, h, run, stream + 1);
 }
 
+static Tensor *recurrence(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
+                          int index, uint32_t stream) {
+    Tensor *h = sublayer_input(tape, b, &b->self_norm, x);
+    h = run->ssru ? ssru_step(tape, &b->ssru, h, &run->ssru[index])
+                  : ssru_run(tape, &b->ssru, h, run->position);
+    return add_sublayer(tape, b, &b->self_norm, x, h, run, stream + 1);
+}
+
 static Tensor *cross_attention(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                                int index, uint32_t stream) {
     AttentionDropout dropout = {run->attention_dropout, stream, run->row_keys};
@@ -71,7 +89,8 @@ static Tensor *cross_attention(Tape *tape, const TransformerBlock *b, Tensor *x,
 static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                             uint32_t stream) {
     Tensor *h = linear_apply(tape, &b->inner, sublayer_input(tape, b, &b->feed_norm, x));
-    h = linear_apply(tape, &b->outer, op_relu(tape, h, run->dropout, stream, run->row_keys));
+    h = op_activation(tape, h, b->activation, run->dropout, stream, run->row_keys);
+    h = linear_apply(tape, &b->outer, h);
     return add_sublayer(tape, b, &b->feed_norm, x, h, run, stream + 1);
 }
 
@@ -79,7 +98,8 @@ Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, const 
                         int index) {
     uint32_t stream = run->stream + (uint32_t)(TRANSFORMER_STREAMS * index);
     record_activation(tape, b->name, "input", x);
-    x = self_attention(tape, b, x, run, index, stream);
+    x = b->autoreg == AUTOREG_SSRU ? recurrence(tape, b, x, run, index, stream)
+                                   : self_attention(tape, b, x, run, index, stream);
     if (b->crosses) x = cross_attention(tape, b, x, run, index, stream + 2);
     return feed_forward(tape, b, x, run, stream + 4);
 }

@@ -1,7 +1,7 @@
 /* transformer.h - a Transformer block: the sublayers self-attention, cross-attention to the source (decoder
  * only) and feed-forward network, each with a residual connection and layer normalization. Vaswani et al.
  * 2017, section 3; Dive into Deep Learning, section 11.7; normalization before each sublayer instead of
- * after it: Wang et al. 2019, Xiong et al. 2020
+ * after it: Wang et al. 2019, Xiong et al. 2020; an SSRU instead of the decoder's self-attention: ssru.h
  *
  * Shapes  x [n, D] -> [n, D]
  */
@@ -10,22 +10,33 @@
 
 #include "layers/kv_cache.h"
 #include "layers/multihead.h"
+#include "layers/ssru.h"
 
 typedef enum { NORM_PRE, NORM_POST } NormPlace;
 #define NORM_CHOICES "pre|post" /* in the order of NormPlace */
+
+typedef enum { AUTOREG_SELF_ATTENTION, AUTOREG_SSRU } Autoregression;
+#define AUTOREG_CHOICES "self_attention|ssru" /* in the order of Autoregression */
 
 typedef struct {
     int size, feed_forward, heads; /* D, hidden units of the feed-forward network, N */
     int max_relative_position;     /* in self-attention; 0 = no relative positions */
     int source_size;               /* M: columns of the source of cross-attention; 0 = no cross-attention */
     NormPlace norm;
+    double norm_epsilon;
+    ActivationFunction activation; /* of the feed-forward network */
+    bool attention_bias;
+    Autoregression autoreg; /* how a row reads the rows before it; an encoder has self-attention */
 } TransformerForm;
 
 typedef struct {
     const char *name; /* prefix of its parameters */
     NormPlace norm;
     bool crosses;
+    Autoregression autoreg;
+    ActivationFunction activation;
     Multihead self, cross;                 /* [D, D], and [M, D] for keys and values of `cross` */
+    Ssru ssru;                             /* [D, D] instead of `self` */
     Linear inner;                          /* [D, feed_forward] the feed-forward network ... */
     Linear outer;                          /* [feed_forward, D] ... */
     Norm self_norm, cross_norm, feed_norm; /* [1, D] */
@@ -39,6 +50,7 @@ typedef struct {
      * now[block]. NULL: all rows at once, a block attends to x itself. */
     const KvCache *cache;
     KvStep *now;
+    Tensor **ssru;            /* [blocks] step by step: the state of each SSRU, which the block replaces */
     const KeysValues *source; /* [blocks] from transformer_project_source, for cross-attention */
     const Spans *source_spans;
     double dropout, attention_dropout;

@@ -38,7 +38,7 @@ void decoder_recurrent_declare(ParamSet *params, const char *name, const ModelOp
     if (is_deep(o) || o->decoder_style == DECODER_LUONG) {
         d->read_state = linear_new(params, param_name(name, "readout.state"), H, E, true);
         d->read_context = linear_new(params, param_name(name, "readout.context"), K, E, false);
-        d->read_norm = norm_new(params, param_name(name, "readout.norm"), E, o->layer_norm);
+        d->read_norm = norm_new(params, param_name(name, "readout.norm"), E, o->layer_norm, NORM_EPSILON);
     }
     if (is_deep(o) && o->decoder_style != DECODER_LUONG)
         d->read_embedding = linear_new(params, param_name(name, "readout.embedding"), D, E, false);

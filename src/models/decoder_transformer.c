@@ -15,6 +15,10 @@ void decoder_transformer_prepare(Tape *tape, const void *decoder, const EncoderO
     const TransformerStack *blocks = decoder;
     for (int l = 0; l < blocks->layers; l++)
         encoded->source[l] = transformer_project_source(tape, &blocks->block[l], output->annotations);
+    if (blocks->options->autoreg != AUTOREG_SSRU) return;
+    encoded->initial.parts = blocks->layers;
+    for (int l = 0; l < blocks->layers; l++)
+        encoded->initial.part[l] = tape_tensor_zeroed(tape, encoded->B, blocks->options->hidden);
 }
 
 /* ---- attention weights to report: of one layer and head, or means ---- */
@@ -24,6 +28,27 @@ static void add_layer(const Tensor *weights, int head, real *sum) {
     for (int h = 0; h < heads; h++)
         kern->axpy((size_t)weights->columns, 1 / (real)heads,
                    tensor_row(weights, head == ATTENTION_MEAN ? h : head), sum);
+}
+
+/* Sets the attention to report: </s> of the source has a weight, though it may be hidden. */
+static void report(Tape *tape, const Encoded *encoded, const int *row_sentence, const Spans *spans,
+                   const real *weights, AttentionWeights *attention) {
+    attention->weights = weights;
+    attention->start = spans->start;
+    attention->length = spans->length;
+    if (!encoded->hides_end) return;
+    int *start = tape_alloc(tape, 2 * (size_t)spans->rows * sizeof *start), *length = start + spans->rows;
+    real *all = tape_alloc(tape, ((size_t)spans->total + (size_t)spans->rows) * sizeof *all);
+    for (int r = 0, next = 0; r < spans->rows; next += length[r++]) {
+        const int *first = encoded->start + row_sentence[r];
+        start[r] = next;
+        length[r] = first[1] - first[0];
+        memcpy(all + next, weights + spans->start[r], (size_t)spans->length[r] * sizeof *all);
+        if (length[r] > spans->length[r]) all[next + length[r] - 1] = 0;
+    }
+    attention->weights = all;
+    attention->start = start;
+    attention->length = length;
 }
 
 static const real *choose(Tape *tape, int layers, Tensor *const *weights, AttentionChoice choice) {
@@ -43,39 +68,43 @@ Tensor *decoder_transformer_step(const void *decoder, const StepContext *step, T
     const TransformerStack *blocks = decoder;
     const Encoded *encoded = step->encoded;
     Tape *tape = step->tape;
-    KvCache *cache = &step->state->cache;
+    DecoderState *state = step->state;
     Tensor *weights[MODEL_MAX_LAYERS] = {0};
-    int rows = step->rows, steps = cache->steps;
+    int rows = step->rows;
     int *position = tape_alloc(tape, (size_t)rows * sizeof *position);
-    for (int r = 0; r < rows; r++) position[r] = steps;
-    KvStep *now = kv_step_new(encoded->tape, blocks->layers, rows, blocks->options->hidden);
-    *cache = kv_cache_append(tape, cache, now, rows);
-    TransformerRun run = {.spans = kv_cache_spans(tape, steps + 1, rows),
-                          .position = position,
-                          .cache = cache,
-                          .now = now,
+    for (int r = 0; r < rows; r++) position[r] = state->steps;
+    state->steps++;
+    TransformerRun run = {.position = position,
                           .source = encoded->source,
                           .source_spans = step->spans,
                           .stream = DROPOUT_DECODER_BLOCK,
                           .cross_weights = weights};
-    Tensor *readout = transformer_stack_run(tape, blocks, embedded, run);
-    if (step->attention) {
-        step->attention->weights = choose(tape, blocks->layers, weights, step->attention->choice);
-        step->attention->start = step->spans->start;
-        step->attention->length = step->spans->length;
+    if (blocks->options->autoreg == AUTOREG_SSRU) {
+        run.ssru = state->part;
+    } else {
+        run.now = kv_step_new(encoded->tape, blocks->layers, rows, blocks->options->hidden);
+        state->cache = kv_cache_append(tape, &state->cache, run.now, rows);
+        run.cache = &state->cache;
+        run.spans = kv_cache_spans(tape, state->steps, rows);
     }
+    Tensor *readout = transformer_stack_run(tape, blocks, embedded, run);
+    if (step->attention)
+        report(tape, encoded, step->row_sentence, step->spans,
+               choose(tape, blocks->layers, weights, step->attention->choice), step->attention);
     return readout;
 }
 
 Tensor *decoder_transformer_forced(Tape *tape, const void *decoder, const Encoded *encoded,
                                    const Sequences *target, Tensor *embedded) {
     Tensor *weights[MODEL_MAX_LAYERS] = {0};
-    TransformerRun run = {.spans = sequences_spans(tape, target, true),
+    const TransformerStack *blocks = decoder;
+    bool attends = blocks->options->autoreg == AUTOREG_SELF_ATTENTION;
+    TransformerRun run = {.spans = attends ? sequences_spans(tape, target, true) : NULL,
                           .position = target->position,
                           .source = encoded->source,
                           .source_spans = encoded_spans(tape, encoded, target->sentence, target->rows),
                           .stream = DROPOUT_DECODER_BLOCK,
                           .row_keys = target->row_keys,
                           .cross_weights = weights};
-    return transformer_stack_run(tape, decoder, embedded, run);
+    return transformer_stack_run(tape, blocks, embedded, run);
 }

@@ -2,7 +2,7 @@
  * Vaswani et al. 2017, section 3.1
  *
  * Step by step, the state holds the keys and values of earlier steps, so that a step costs one row per
- * hypothesis.
+ * hypothesis; with SSRUs it holds one vector per block and hypothesis.
  *
  * Shapes  those of decoder.h
  */

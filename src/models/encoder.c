@@ -8,12 +8,24 @@ static void blocks_declare(ParamSet *params, const ModelOptions *o, void *encode
     *(TransformerStack *)encoder = transformer_stack_new(params, "encoder", o, o->encoder_layers, 0);
 }
 
+/* Each token attends to its whole sentence, or to all of it but </s>. */
+static const Spans *source_spans(Tape *tape, const ModelOptions *o, const Sequences *source) {
+    if (o->add_source_eos) return sequences_spans(tape, source, false);
+    int *first = tape_alloc(tape, 2 * (size_t)source->rows * sizeof *first), *length = first + source->rows;
+    for (int r = 0; r < source->rows; r++) {
+        first[r] = source->start[source->sentence[r]];
+        length[r] = model_attended(o, source->length[source->sentence[r]]);
+    }
+    return spans_new(tape, first, length, source->rows);
+}
+
 static EncoderOutput blocks_run(Tape *tape, const void *encoder, Tensor *x, const Sequences *source) {
-    TransformerRun run = {.spans = sequences_spans(tape, source, false),
+    const TransformerStack *blocks = encoder;
+    TransformerRun run = {.spans = source_spans(tape, blocks->options, source),
                           .position = source->position,
                           .stream = DROPOUT_ENCODER_BLOCK,
                           .row_keys = source->row_keys};
-    return (EncoderOutput){.annotations = transformer_stack_run(tape, encoder, x, run)};
+    return (EncoderOutput){.annotations = transformer_stack_run(tape, blocks, x, run)};
 }
 
 /* ---- gated convolutions: each layer lets a token see its neighbours ---- */
@@ -21,11 +33,11 @@ static EncoderOutput blocks_run(Tape *tape, const void *encoder, Tensor *x, cons
 static void conv_encoder_declare(ParamSet *params, const ModelOptions *o, void *encoder) {
     ConvEncoder *e = encoder;
     *e = (ConvEncoder){.options = o};
-    e->positions = positions_new(params, "encoder", (PositionKind)o->positions, o->max_positions,
-                                 o->embedding, o->hidden);
+    const PositionForm positions = model_positions(o);
+    e->positions = positions_new(params, "encoder", &positions);
     for (int l = 0; l < o->encoder_layers; l++)
         e->conv[l] = conv_new(params, param_layer("encoder", l), o->hidden, o->conv_width, o->layer_norm);
-    e->norm = norm_new(params, "encoder.norm", o->hidden, o->layer_norm);
+    e->norm = norm_new(params, "encoder.norm", o->hidden, o->layer_norm, NORM_EPSILON);
 }
 
 static EncoderOutput conv_encoder_run(Tape *tape, const void *encoder, Tensor *x, const Sequences *source) {

@@ -183,7 +183,8 @@ static Status read_description(const SafeFile *file, Config *config, Tokenizer *
         TRY(read_tokenizer(file, "target", target));
     else
         *target = tokenizer_retain(*source);
-    if (config->model.tie == TIE_ALL && *target != *source)
+    if (config->model.tie == TIE_ALL &&
+        vocab_difference(tokenizer_vocab(*source), tokenizer_vocab(*target)) >= 0)
         return status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
     return STATUS_OK;
 }

@@ -37,6 +37,7 @@ struct Seq2Seq {
     Tokenizer *source, *target;
     Shortlist *shortlist; /* or NULL */
     ParamSet *params;
+    bool shares_vocabulary;
     bool is_view;                             /* parameters and shortlist belong to another model */
     const Param *source_table, *target_table; /* [source V, D] and [V, D]: embeddings */
     const Param *output_table, *output_bias;  /* [V, E] and [1, V] */
@@ -48,6 +49,8 @@ ParamSet *seq2seq_params(const Seq2Seq *model) { return model->params; }
 const Config *seq2seq_config(const Seq2Seq *model) { return &model->config; }
 Tokenizer *seq2seq_source(const Seq2Seq *model) { return model->source; }
 Tokenizer *seq2seq_target(const Seq2Seq *model) { return model->target; }
+
+bool seq2seq_shares_vocabulary(const Seq2Seq *model) { return model->shares_vocabulary; }
 
 int seq2seq_directions(const Seq2Seq *model) {
     return model->config.model.decoder_bidirectional ? DIRECTIONS : 1;
@@ -103,6 +106,8 @@ Seq2Seq *seq2seq_new(const Config *config, Tokenizer *source, Tokenizer *target)
     m->config.text.bpe_codes = NULL;
     m->source = tokenizer_retain(source);
     m->target = tokenizer_retain(target);
+    m->shares_vocabulary =
+        source == target || vocab_difference(tokenizer_vocab(source), tokenizer_vocab(target)) < 0;
     m->params = params_new();
     declare_tables(m);
     m->encoder = encoder_new(m->params, &m->config.model);
@@ -192,8 +197,11 @@ static Annotated annotate(const Seq2Seq *m, Tape *tape, const Tokens *sources, i
 static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *annotated, int decoder) {
     const Decoder *d = &m->decoder[decoder];
     Encoded *e = tape_alloc(tape, sizeof *e);
-    *e = (Encoded){
-        .tape = tape, .decoder = decoder, .B = annotated->source->B, .start = annotated->source->start};
+    *e = (Encoded){.tape = tape,
+                   .decoder = decoder,
+                   .B = annotated->source->B,
+                   .start = annotated->source->start,
+                   .hides_end = !m->config.model.add_source_eos};
     d->family->prepare(tape, &d->params, &annotated->output, e);
     return e;
 }
@@ -278,7 +286,7 @@ Tensor *seq2seq_step(const Seq2Seq *m, const StepContext *context, const int *to
 }
 
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows) {
-    DecoderState selected = {.parts = state->parts};
+    DecoderState selected = {.parts = state->parts, .steps = state->steps};
     for (int i = 0; i < state->parts; i++) selected.part[i] = op_gather(tape, state->part[i], index, rows);
     selected.cache = kv_cache_select(tape, &state->cache, index, rows);
     return selected;

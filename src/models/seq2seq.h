@@ -37,6 +37,8 @@ ParamSet *seq2seq_params(const Seq2Seq *model);
 const Config *seq2seq_config(const Seq2Seq *model);
 Tokenizer *seq2seq_source(const Seq2Seq *model);
 Tokenizer *seq2seq_target(const Seq2Seq *model);
+/* Do both sides have the same tokens by the same ids? Their tokenizers may differ. */
+bool seq2seq_shares_vocabulary(const Seq2Seq *model);
 /* NULL if the model has none. seq2seq_take_shortlist passes ownership to the model; to be used with packed
  * parameters, it comes before they have memory. */
 const Shortlist *seq2seq_shortlist(const Seq2Seq *model);

@@ -9,6 +9,7 @@ const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *senten
     for (int r = 0; r < rows; r++) {
         first[r] = encoded->start[sentence[r]];
         length[r] = encoded->start[sentence[r] + 1] - first[r];
+        if (encoded->hides_end && length[r] > 1) length[r]--;
     }
     return spans_new(tape, first, length, rows);
 }
@@ -35,6 +36,7 @@ static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Ten
 void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *chunk) {
     int first = whole->start[first_sentence], rows = whole->start[whole->B];
     whole->decoder = chunk->decoder;
+    whole->hides_end = chunk->hides_end;
     for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
         KeysValues *to = &whole->source[l];
         const KeysValues *from = &chunk->source[l];

@@ -19,11 +19,13 @@ typedef struct {
 enum { STATE_PARTS = 2 * MODEL_MAX_LAYERS + 1 };
 
 /* What a decoder carries from step to step: one row per hypothesis in each part. Recurrent: the parts of each
- * layer's cell (h, or h and c) and, with input feeding, the attentional vector. Decoders with
- * self-attention, the Transformer and recurrent ones: the keys and values of earlier steps. */
+ * layer's cell (h, or h and c) and, with input feeding, the attentional vector. Transformer with SSRUs: c of
+ * each block. Decoders with self-attention, the Transformer and recurrent ones: the keys and values of
+ * earlier steps. */
 typedef struct {
     Tensor *part[STATE_PARTS];
     int parts;
+    int steps; /* Transformer: the number of steps so far */
     KvCache cache;
 } DecoderState;
 
@@ -37,6 +39,7 @@ typedef struct {
     /* [B + 1]: sentence b owns rows start[b] .. start[b + 1] - 1 that the decoder attends to: its
      * annotations or, without attention, one row. */
     const int *start;
+    bool hides_end;                      /* the last of these rows is not attended to, unless it is alone */
     KeysValues source[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
     DecoderState initial;                /* row b = sentence b */
     Tensor *mapped[CONTEXT_MAPS];        /* mapped annotations, set by prepare_steps (decoder.h); or NULL */

@@ -4,17 +4,22 @@
 TransformerStack transformer_stack_new(ParamSet *params, const char *name, const ModelOptions *o, int layers,
                                        int source_size) {
     TransformerStack s = {.options = o, .layers = layers};
+    bool decoder = source_size > 0;
     TransformerForm form = {.size = o->hidden,
-                            .feed_forward = model_feed_forward(o),
+                            .feed_forward = model_feed_forward(o, decoder),
                             .heads = o->heads,
                             .max_relative_position =
                                 o->positions == POSITIONS_RELATIVE ? o->max_relative_position : 0,
                             .source_size = source_size,
-                            .norm = (NormPlace)o->norm};
-    s.positions =
-        positions_new(params, name, (PositionKind)o->positions, o->max_positions, o->embedding, o->hidden);
+                            .norm = (NormPlace)o->norm,
+                            .norm_epsilon = o->norm_epsilon,
+                            .activation = (ActivationFunction)o->activation,
+                            .attention_bias = o->attention_bias,
+                            .autoreg = decoder ? (Autoregression)o->autoreg : AUTOREG_SELF_ATTENTION};
+    const PositionForm positions = model_positions(o);
+    s.positions = positions_new(params, name, &positions);
     for (int l = 0; l < layers; l++) s.block[l] = transformer_new(params, param_layer(name, l), &form);
-    s.norm = norm_new(params, param_name(name, "norm"), o->hidden, o->norm == NORM_PRE);
+    s.norm = norm_new(params, param_name(name, "norm"), o->hidden, o->norm == NORM_PRE, o->norm_epsilon);
     return s;
 }
 

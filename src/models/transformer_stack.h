@@ -18,7 +18,8 @@ typedef struct {
     Norm norm; /* [1, H] pre-normalization: of the last block's output */
 } TransformerStack;
 
-/* `name`: prefix of the parameters. `source_size` as in TransformerForm. `options` must outlive the stack. */
+/* `name`: prefix of the parameters. `source_size` as in TransformerForm: 0 for an encoder. `options` must
+ * outlive the stack. */
 TransformerStack transformer_stack_new(ParamSet *params, const char *name, const ModelOptions *options,
                                        int layers, int source_size);
 /* `run` has everything except the rates of dropout. */

@@ -40,6 +40,7 @@ struct Scorer {
     bool right_to_left;
     int nonfinite; /* model; -1: none */
     int V;
+    IdList banned;       /* tokens that no model may write */
     real *scratch;       /* of top_tokens_find */
     int *best;           /* [top] */
     ScoredToken *tokens; /* [rows, top] */
@@ -74,6 +75,8 @@ Scorer *scorer_new(const Seq2Seq *const *models, int count, bool right_to_left) 
     for (int m = 0; m < count; m++) {
         ScorerModel *one = &scorer->models[m];
         const ParamSet *params = seq2seq_params(models[m]);
+        const IdList *banned = tokenizer_role(seq2seq_target(models[m]), TOKENIZER_BANNED);
+        for (size_t i = 0; i < banned->count; i++) id_list_add(&scorer->banned, banned->ids[i]);
         one->model = models[m];
         one->source = tape_new(params, false);
         one->steps[0] = tape_new(params, false);
@@ -94,6 +97,7 @@ void scorer_free(Scorer *scorer) {
         tape_free(scorer->models[m].output);
     }
     mem_free(scorer->models);
+    id_list_free(&scorer->banned);
     mem_free(scorer->ids);
     mem_free(scorer->start);
     mem_free(scorer->scratch);
@@ -114,7 +118,7 @@ static void mark_shortlists(const Scorer *scorer, int most, const Tokens *source
     for (int m = 0; m < scorer->count; m++) {
         const Seq2Seq *model = scorer->models[m].model;
         Tokens source = sources[(size_t)m * (size_t)B + (size_t)b];
-        bool joint = seq2seq_source(model) == seq2seq_target(model);
+        bool joint = seq2seq_shares_vocabulary(model);
         shortlist_mark(seq2seq_shortlist(model), most, source, marked);
         for (int i = 0; joint && i < source.length; i++) marked[source.ids[i]] = true; /* words to copy */
     }
@@ -174,8 +178,8 @@ static TokenSet tokens_of(const Scorer *scorer, int sentence) {
 
 static int token_at(const TokenSet *set, int column) { return set->ids ? set->ids[column] : column; }
 
-/* The column of a token of the set. */
-static int column_of(const TokenSet *set, int token) {
+/* The column of a token; -1 if the set does not have it. */
+static int find_column(const TokenSet *set, int token) {
     int low = 0, high = set->count - 1;
     if (!set->ids) return token;
     while (low < high) {
@@ -185,8 +189,13 @@ static int column_of(const TokenSet *set, int token) {
         else
             high = middle;
     }
-    assert(set->ids[low] == token);
-    return low;
+    return set->ids[low] == token ? low : -1;
+}
+
+static int column_of(const TokenSet *set, int token) {
+    int column = find_column(set, token);
+    assert(column >= 0);
+    return column;
 }
 
 /* Logits of rows first..first+rows-1, [rows, set->count]. */
@@ -232,9 +241,13 @@ static bool is_extra(const RowChoice *choice, int token) {
 }
 
 /* Overwrite the scores of the tokens that may not be chosen. */
-static void restrict_row(const TokenSet *set, const RowChoice *choice, real *row) {
+static void restrict_row(const Scorer *scorer, const TokenSet *set, const RowChoice *choice, real *row) {
     for (int v = 0; choice->allowed && v < set->count; v++)
         if (!choice->allowed[token_at(set, v)]) row[v] = (real)-INFINITY;
+    for (size_t i = 0; i < scorer->banned.count; i++) {
+        int token = scorer->banned.ids[i], column = find_column(set, token);
+        if (column >= 0 && !is_extra(choice, token)) row[column] = (real)-INFINITY;
+    }
     for (int i = 0; i < choice->banned_count; i++)
         if (!is_extra(choice, choice->banned[i])) row[column_of(set, choice->banned[i])] = (real)-INFINITY;
 }
@@ -243,7 +256,8 @@ static void restrict_row(const TokenSet *set, const RowChoice *choice, real *row
 static int row_tokens(Scorer *scorer, const SearchOptions *options, const TokenSet *set, real *row,
                       const RowChoice *choice, ScoredToken *out) {
     bool scores = choice->extra_count > 0 || choice->top > 1 || !options->tokens_only;
-    bool restricted = choice->allowed || choice->banned_count > 0;
+    bool restricted =
+        choice->allowed || choice->banned_count > 0 || (scorer->banned.count > 0 && choice->top > 0);
     real greatest, greatest_allowed;
     double log_sum = 0;
     int count = top_tokens_find(row, set->count, restricted ? 0 : choice->top, options->decode.allow_unk,
@@ -251,7 +265,7 @@ static int row_tokens(Scorer *scorer, const SearchOptions *options, const TokenS
     if (scores && scorer->count == 1) log_sum = (double)kern->log_sum_exp((size_t)set->count, row, greatest);
     if ((!isfinite((double)greatest) || !isfinite(log_sum)) && scorer->nonfinite < 0) scorer->nonfinite = 0;
     if (restricted) {
-        restrict_row(set, choice, row);
+        restrict_row(scorer, set, choice, row);
         count = top_tokens_find(row, set->count, choice->top, options->decode.allow_unk, scorer->scratch,
                                 scorer->best, &greatest_allowed);
         while (count > 0 && row[scorer->best[count - 1]] == (real)-INFINITY) count--;

@@ -138,6 +138,7 @@ static void find_source_placeholders(MarkedText *text) {
 }
 
 void marked_text_make(const Markup *markup, StrView source, MarkedText *text) {
+    if (!source.data) source = SV("");
     Copy copy = {.text = text, .space = true, .literal = markup->literal};
     int first = markup_first_mark(markup, source.data),
         end = markup_first_mark(markup, source.data + source.length);
@@ -312,40 +313,46 @@ static uint64_t *hash_placeholders(StrView text, int *count) {
     return hashes;
 }
 
-void markup_finish(const Markup *markup, StrBuf *output) {
+bool markup_finish(const Markup *markup, StrBuf *output) {
     int count, found;
     unglue(markup, output);
     uint64_t *source = hash_placeholders(strbuf_view(&markup->repaired), &count);
     uint64_t *target = hash_placeholders(strbuf_view(output), &found);
     bool same = count == found && (count == 0 || memcmp(source, target, (size_t)count * sizeof *source) == 0);
-    if (!same) {
-        strbuf_clear(output);
-        strbuf_add(output, strbuf_view(&markup->repaired));
-    }
     mem_free(source);
     mem_free(target);
+    return same;
 }
 
-/* The braces of a text that are in no placeholder. */
-static void find_braces(StrView text, StrBuf *braces) {
+/* The bytes among `set` in a text that are in no placeholder. */
+static void find_bytes(StrView text, const char *set, StrBuf *found_bytes) {
+    if (text.length == 0) return;
     PlaceholderScan scan = {.text = text};
     Placeholder found;
     for (const char *from = text.data, *end = end_of(text); from < end;) {
         bool more = placeholder_next(&scan, &found);
         for (; from < (more ? found.text.data : end); from++)
-            if (*from == '{' || *from == '}') strbuf_add_char(braces, *from);
+            if (*from && strchr(set, *from)) strbuf_add_char(found_bytes, *from);
         if (more) from = end_of(found.text);
     }
 }
 
 static bool same_braces(StrView a, StrView b) {
     StrBuf braces[2] = {0};
-    find_braces(a, &braces[0]);
-    find_braces(b, &braces[1]);
+    find_bytes(a, "{}", &braces[0]);
+    find_bytes(b, "{}", &braces[1]);
     bool same = sv_equal(strbuf_view(&braces[0]), strbuf_view(&braces[1]));
     strbuf_free(&braces[0]);
     strbuf_free(&braces[1]);
     return same;
+}
+
+bool markup_is_open(StrView output) {
+    StrBuf bytes = {0};
+    find_bytes(output, "<{}%$#", &bytes);
+    bool any = bytes.length > 0;
+    strbuf_free(&bytes);
+    return any;
 }
 
 bool marked_text_agrees(const MarkedText *text, StrView output) {
@@ -374,18 +381,27 @@ static StrView next_form(TextWriter *writer, int c) {
     return form;
 }
 
+/* Could a < before `at` begin a tag? */
+static bool begins_tag(StrView text, size_t at) {
+    if (at == text.length) return true;
+    char c = text.data[at];
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '!' || c == '?';
+}
+
 void text_writer_add(TextWriter *writer, StrView translation, StrBuf *out) {
     const MarkedText *text = writer->text;
     for (size_t at = 0, start = 0; at < translation.length; start = at) {
         int c = utf8_next(translation, &at);
         StrView form = text->form_count > 0 ? next_form(writer, c) : SV("");
-        if (form.length == 0 && text->html && c == '<') form = SV("&lt;");
+        bool bare = c == '<' && (form.length <= 1) && begins_tag(translation, at);
+        if (text->html && c == '<' && (form.length == 0 || bare)) form = SV("&lt;");
         if (form.length == 0 && text->html && c == '&') form = SV("&amp;");
         strbuf_add(out, form.length > 0 ? form : (StrView){translation.data + start, at - start});
     }
 }
 
 void marked_text_write(const MarkedText *text, StrView translation, StrBuf *out) {
+    if (translation.length == 0) return;
     TextWriter writer = {.text = text};
     PlaceholderScan scan = {.text = translation};
     const char *from = translation.data;

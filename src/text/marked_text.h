@@ -48,7 +48,8 @@ typedef struct {
     size_t capacity, form_capacity;
 } MarkedText;
 
-/* `source`: a result of markup_source, or a text whose unknown words are the marks (unknown_words.h). `text` is zeroed. */
+/* `source`: a result of markup_source, or a text whose unknown words are the marks (unknown_words.h). `text`
+ * is zeroed. */
 void marked_text_make(const Markup *markup, StrView source, MarkedText *text);
 void marked_text_free(MarkedText *text);
 bool marked_text_agrees(const MarkedText *text, StrView output);
@@ -65,8 +66,12 @@ typedef struct {
 void text_writer_add(TextWriter *writer, StrView translation, StrBuf *out);
 
 /* The output of the whole text, joined from its chunks: separates by spaces what joints have glued to
- * placeholders. If texts of two chunks make a new placeholder, the output is the source. */
-void markup_finish(const Markup *markup, StrBuf *output);
+ * placeholders. Returns false if it has other placeholders than the text, because the texts of two chunks
+ * make one. */
+bool markup_finish(const Markup *markup, StrBuf *output);
+/* Has the output of a chunk characters outside of placeholders that could begin or end one with the text
+ * beside it? */
+bool markup_is_open(StrView output);
 
 /* Is this a character of words with spaces between them? */
 bool text_is_word(int c);

@@ -70,16 +70,17 @@ size_t tag_length(StrView text, size_t at) {
     if (!is_letter(byte_at(text, i))) return 0;
     while (is_name(byte_at(text, i))) i++;
     if (!is_blank(byte_at(text, i)) && byte_at(text, i) != '>' && !starts_at(text, i, SV("/>"))) return 0;
-    for (char quote = '\0'; i < text.length; i++) {
+    for (char quote = '\0', before = '\0'; i < text.length; i++) {
         char c = text.data[i];
         if (quote)
             quote = c == quote ? '\0' : quote;
-        else if (c == '"' || c == '\'')
+        else if ((c == '"' || c == '\'') && before == '=')
             quote = c;
         else if (c == '>')
             return i + 1 - at;
         else if (c == '<')
             return 0;
+        if (!is_blank(c)) before = c;
     }
     return 0;
 }

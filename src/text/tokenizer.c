@@ -41,6 +41,7 @@ Tokenizer *tokenizer_view(const Tokenizer *tokenizer) {
     view->normalize = tokenizer->normalize;
     view->lowercase = tokenizer->lowercase;
     view->vocab = tokenizer->vocab;
+    memcpy(view->roles, tokenizer->roles, sizeof view->roles);
     view->bpe = tokenizer->bpe ? bpe_view(tokenizer->bpe) : NULL;
     view->is_view = true;
     return view;
@@ -48,7 +49,10 @@ Tokenizer *tokenizer_view(const Tokenizer *tokenizer) {
 
 void tokenizer_free(Tokenizer *tokenizer) {
     if (!tokenizer || --tokenizer->references > 0) return;
-    if (!tokenizer->is_view) vocab_free(tokenizer->vocab);
+    if (!tokenizer->is_view) {
+        vocab_free(tokenizer->vocab);
+        for (int r = 0; r < TOKENIZER_ROLES; r++) id_list_free(&tokenizer->roles[r]);
+    }
     bpe_free(tokenizer->bpe);
     if (tokenizer->cached) hashmap_free(tokenizer->cached);
     id_list_free(&tokenizer->pool);
@@ -58,6 +62,38 @@ void tokenizer_free(Tokenizer *tokenizer) {
 }
 
 const Vocab *tokenizer_vocab(const Tokenizer *tokenizer) { return tokenizer->vocab; }
+
+/* ---- roles ---- */
+
+Status tokenizer_set_role(Tokenizer *tokenizer, TokenRole role, StrView token) {
+    int id = vocab_id(tokenizer->vocab, token);
+    if (id < VOCAB_SPECIALS)
+        return status_fail(STATUS_DATA, "tokenizer: '%.*s' is not in the vocabulary", SV_ARG(token));
+    id_list_add(&tokenizer->roles[role], id);
+    return STATUS_OK;
+}
+
+const IdList *tokenizer_role(const Tokenizer *tokenizer, TokenRole role) { return &tokenizer->roles[role]; }
+
+int tokenizer_language(const Tokenizer *tokenizer, StrView name) {
+    const IdList *languages = &tokenizer->roles[TOKENIZER_LANGUAGES];
+    int found = -1;
+    StrBuf marked = {0};
+    strbuf_format(&marked, ">>%.*s<<", SV_ARG(name));
+    for (size_t i = 0; i < languages->count && found < 0; i++) {
+        StrView token = vocab_token(tokenizer->vocab, languages->ids[i]);
+        if (sv_equal(token, name) || sv_equal(token, strbuf_view(&marked))) found = languages->ids[i];
+    }
+    strbuf_free(&marked);
+    return found;
+}
+
+int tokenizer_leading_language(const Tokenizer *tokenizer, StrView text) {
+    const IdList *languages = &tokenizer->roles[TOKENIZER_LANGUAGES];
+    for (size_t i = 0; i < languages->count; i++)
+        if (sv_starts(text, vocab_token(tokenizer->vocab, languages->ids[i]))) return languages->ids[i];
+    return -1;
+}
 
 void tokenizer_cut(Tokenizer *tokenizer, StrView line, TokenSink sink, void *context) {
     if (line.length == 0) return;
@@ -157,13 +193,24 @@ static void encode_token(void *context, StrView token) {
     if (at < 0) cache_ids(tokenizer, token, encoder->ids->ids + before, encoder->ids->count - before);
 }
 
+/* Appends the language token that the line begins with; returns the rest of the line. */
+static StrView encode_language(const Tokenizer *tokenizer, StrView line, IdList *ids) {
+    int id = tokenizer_leading_language(tokenizer, line);
+    if (id < 0) return line;
+    id_list_add(ids, id);
+    size_t length = vocab_token(tokenizer->vocab, id).length;
+    return (StrView){line.data + length, line.length - length};
+}
+
 void tokenizer_encode_spelled(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown) {
     Encoder encoder = {.tokenizer = tokenizer, .ids = ids, .unknown = unknown};
+    line = encode_language(tokenizer, line, ids);
     tokenizer_cut(tokenizer, line, encode_token, &encoder);
 }
 
 void tokenizer_encode_dropout(Tokenizer *tokenizer, StrView line, double p, Rng *rng, IdList *ids) {
     Encoder encoder = {.tokenizer = tokenizer, .ids = ids, .dropout = p, .rng = rng};
+    line = encode_language(tokenizer, line, ids);
     tokenizer_cut(tokenizer, line, encode_token, &encoder);
 }
 
@@ -286,10 +333,10 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(
 /* ---- as JSON ----
  *
  *     {"tokenizer": "bpe", "normalize": "nfc", "lowercase": false, "marker": "prefix",
- *      "merges": ["t h", "th e", ...], "vocab": ["the", ...]}
+ *      "merges": ["t h", "th e", ...], "vocab": ["the", ...], "languages": [">>fra<<"], "banned": [...]}
  *
- * Only bpe has "marker" and "merges". Any other key, type or value is an error, because the object may come
- * from an untrusted file. */
+ * Only bpe has "marker" and "merges"; "languages" and "banned" are there if they are not empty. Any other
+ * key, type or value is an error, because the object may come from an untrusted file. */
 
 static void write_choice(StrBuf *out, const char *key, const char *choices, int index) {
     strbuf_format(out, "\"%s\":", key);
@@ -314,6 +361,19 @@ static void write_merges(const Bpe *bpe, StrBuf *out) {
     strbuf_free(&line);
 }
 
+static const char *const ROLES[] = {[TOKENIZER_LANGUAGES] = "languages", [TOKENIZER_BANNED] = "banned"};
+
+static void write_role(const Tokenizer *tokenizer, TokenRole role, StrBuf *out) {
+    const IdList *ids = &tokenizer->roles[role];
+    if (ids->count == 0) return;
+    strbuf_format(out, ",\"%s\":", ROLES[role]);
+    for (size_t i = 0; i < ids->count; i++) {
+        strbuf_add_char(out, i == 0 ? '[' : ',');
+        json_write_string(out, vocab_token(tokenizer->vocab, ids->ids[i]));
+    }
+    strbuf_add_char(out, ']');
+}
+
 void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out) {
     strbuf_add_char(out, '{');
     write_choice(out, "tokenizer", TOKENIZER_CHOICES, (int)tokenizer->kind);
@@ -325,6 +385,7 @@ void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out) {
     }
     strbuf_add(out, SV("\"vocab\":"));
     vocab_write_json(tokenizer->vocab, out);
+    for (int r = 0; r < TOKENIZER_ROLES; r++) write_role(tokenizer, (TokenRole)r, out);
     strbuf_add_char(out, '}');
 }
 
@@ -351,7 +412,8 @@ static Status get_choice(const Json *object, const char *key, const char *choice
 }
 
 static Status check_keys(const Json *object) {
-    static const char *const known[] = {"tokenizer", "normalize", "lowercase", "marker", "merges", "vocab"};
+    static const char *const known[] = {"tokenizer", "normalize", "lowercase", "marker",
+                                        "merges",    "vocab",     "languages", "banned"};
     for (const Json *member = json_first(object); member; member = json_after(member)) {
         bool is_known = false;
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -376,6 +438,18 @@ static Status read_merges(Tokenizer *tokenizer, const Json *object) {
     return STATUS_OK;
 }
 
+static Status read_role(Tokenizer *tokenizer, TokenRole role, const Json *object) {
+    const Json *tokens;
+    if (!json_get(object, ROLES[role])) return STATUS_OK;
+    TRY(get(object, ROLES[role], JSON_ARRAY, &tokens));
+    for (const Json *item = json_first(tokens); item; item = json_after(item)) {
+        if (json_type(item) != JSON_STRING)
+            return status_fail(STATUS_DATA, "tokenizer: '%s' has something else than strings", ROLES[role]);
+        TRY(tokenizer_set_role(tokenizer, role, sv(json_string(item))));
+    }
+    return STATUS_OK;
+}
+
 static Status read_parts(Tokenizer *tokenizer, const Json *object) {
     int kind, normalize;
     const Json *lowercase, *vocab;
@@ -391,7 +465,9 @@ static Status read_parts(Tokenizer *tokenizer, const Json *object) {
         TRY(read_merges(tokenizer, object));
     else if (json_get(object, "merges") || json_get(object, "marker"))
         return status_fail(STATUS_DATA, "tokenizer: a word tokenizer has no merges");
-    return vocab_read_json(&tokenizer->vocab, vocab);
+    TRY(vocab_read_json(&tokenizer->vocab, vocab));
+    for (int r = 0; r < TOKENIZER_ROLES; r++) TRY(read_role(tokenizer, (TokenRole)r, object));
+    return STATUS_OK;
 }
 
 static Status read_object(Tokenizer **tokenizer, const Json *object) {

@@ -65,6 +65,17 @@ Tokenizer *tokenizer_view(const Tokenizer *tokenizer);
 
 const Vocab *tokenizer_vocab(const Tokenizer *tokenizer);
 bool tokenizer_has_subwords(const Tokenizer *tokenizer);
+
+/* Tokens with a role, which are stored with the tokenizer. A language is a token such as ">>fra<<" that
+ * stands first in a source and says what language to write: encoding a text that begins with these characters
+ * gives this token first. A banned token is never written, though a model gives it a probability. */
+typedef enum { TOKENIZER_LANGUAGES, TOKENIZER_BANNED, TOKENIZER_ROLES } TokenRole;
+Status tokenizer_set_role(Tokenizer *tokenizer, TokenRole role, StrView token); /* STATUS_DATA if unknown */
+const IdList *tokenizer_role(const Tokenizer *tokenizer, TokenRole role);
+/* The language token with this text, or with ">>name<<"; -1: none. */
+int tokenizer_language(const Tokenizer *tokenizer, StrView name);
+/* The language token that a text begins with, or -1. */
+int tokenizer_leading_language(const Tokenizer *tokenizer, StrView text);
 /* Does the last piece of a word have a marker (BPE_SUFFIX)? <unk> never has one. */
 bool tokenizer_marks_ends(const Tokenizer *tokenizer);
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids); /* appends; no <s> or </s> */

@@ -14,8 +14,9 @@ struct Tokenizer {
     NormalForm normalize;
     bool lowercase;
     Vocab *vocab;
+    IdList roles[TOKENIZER_ROLES];
     Bpe *bpe;     /* NULL for TOKENIZER_WORD */
-    bool is_view; /* the vocabulary belongs to another tokenizer */
+    bool is_view; /* vocabulary and roles belong to another tokenizer */
 
     /* Cache of pre-tokens: `cached` maps to a position in `pool`, with the number of ids and then the ids. */
     HashMap *cached;

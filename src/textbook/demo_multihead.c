@@ -66,7 +66,7 @@ static void compute(const MultiheadOptions *options, const DemoLengths *lengths,
     int rows = demo_lengths_rows(lengths), keys = lengths->batch * KEYS, size = options->size;
     uint64_t seed = (uint64_t)options->seed;
     ParamSet *params = params_new();
-    Multihead multihead = multihead_new(params, "attention", size, size, options->heads, 0);
+    Multihead multihead = multihead_new(params, "attention", size, size, options->heads, 0, false);
     params_initialize(params, seed);
     params_pack_all(params);
     Tape *tape = tape_new(params, false);

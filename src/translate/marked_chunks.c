@@ -85,6 +85,14 @@ bool marked_chunk_take(MarkedChunk *chunk, HypothesisList *hypotheses, int most,
     return true;
 }
 
+void marked_chunk_close(MarkedChunk *chunk) {
+    for (int i = 0; i < chunk->output_count; i++) {
+        if (!markup_is_open(strbuf_view(&chunk->outputs[i]))) continue;
+        strbuf_clear(&chunk->outputs[i]);
+        strbuf_add(&chunk->outputs[i], chunk->text.source);
+    }
+}
+
 /* ---- phrases ---- */
 
 typedef struct {

@@ -30,6 +30,9 @@ bool marked_chunk_take(MarkedChunk *chunk, HypothesisList *hypotheses, int most,
  * there are none, or too many. */
 bool marked_chunk_constrain(const MarkedChunk *chunk, Constraints *constraints, const Seq2Seq *model,
                             Tokens source);
+/* Replaces outputs that could form placeholders with the text beside the chunk (markup_is_open) by the
+ * source. */
+void marked_chunk_close(MarkedChunk *chunk);
 /* Makes the outputs of all hypotheses of the text without its marks; `sources` [models] are its tokens. */
 void marked_chunk_restore(MarkedChunk *chunk, const Seq2Seq *model, const Tokens *sources, int models,
                           const HypothesisList *hypotheses, const DecodeOptions *options,

@@ -152,12 +152,20 @@ static int pair_step(const MarkedText *marked, int m) {
     return mark->kind == MARK_OPEN ? -1 : 1;
 }
 
+/* Tokens of the source before its text: a language, if it has one. */
+static int tokens_before_text(const Translation *translation, const Tokenizer *tokenizer) {
+    const IdList *languages = tokenizer_role(tokenizer, TOKENIZER_LANGUAGES);
+    for (size_t i = 0; i < languages->count; i++)
+        if (translation->source_length > 0 && translation->source[0] == languages->ids[i]) return 1;
+    return 0;
+}
+
 static void find_tokens(Placement *p, Tokenizer *tokenizer, const int *source_unit) {
     const MarkedText *marked = p->marked;
     StrView plain = strbuf_view(&marked->plain);
     StrView rest = plain;
     Word word = {{plain.data, 0}, 0, false};
-    int before = 0; /* tokens before it */
+    int before = tokens_before_text(p->translation, tokenizer); /* tokens before it */
     int S = p->translation->source_length;
     for (int m = 0; m < marked->count; m++) {
         size_t at = marked->items[m].position;

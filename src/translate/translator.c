@@ -29,12 +29,40 @@ struct Translator {
     Workers *workers;
     Rescorer **rescorers; /* [threads], each made in its thread's first group */
     long tokens, unsplit;
-    bool warned_of_prefix;
+    bool warned_of_prefix, warned_of_language;
 };
+
+/* The language tokens of a model, as a list for people. */
+static void list_languages(const Tokenizer *source, StrBuf *out) {
+    enum { MOST = 20 };
+    const IdList *languages = tokenizer_role(source, TOKENIZER_LANGUAGES);
+    for (size_t i = 0; i < languages->count && i < MOST; i++) {
+        strbuf_add(out, i ? SV(", ") : SV(""));
+        tokenizer_label(source, languages->ids[i], out);
+    }
+    if (languages->count > MOST) strbuf_add(out, SV(", ..."));
+}
+
+static Status check_language(const Seq2Seq *model, const char *name) {
+    const Tokenizer *source = seq2seq_source(model);
+    Status status = STATUS_USAGE;
+    if (!name || tokenizer_language(source, sv(name)) >= 0) return STATUS_OK;
+    if (tokenizer_role(source, TOKENIZER_LANGUAGES)->count == 0) {
+        status_fail(status, "the model translates to one language: it has no tokens for target languages");
+        return status_hint(status, "leave the target language out");
+    }
+    StrBuf list = {0};
+    list_languages(source, &list);
+    status_fail(status, "the model has no token for the target language '%.40s'", name);
+    status_hint(status, "it has %s", strbuf_text(&list));
+    strbuf_free(&list);
+    return status;
+}
 
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
                       const TranslatorOptions *options, Workers *workers) {
     TRY(scorer_check(models, count));
+    for (int m = 0; m < count; m++) TRY(check_language(models[m], options->target_language));
     if (options->search.attention) TRY(seq2seq_check_attention(models[0]));
     bool accelerators = options->accelerator != ACCELERATOR_NONE;
     Translator *made = mem_alloc(1, sizeof *made);
@@ -228,15 +256,27 @@ typedef struct {
     int count, gap_count;
     size_t sources_capacity, targets_capacity, constraints_capacity, required_capacity, texts_capacity;
     size_t gaps_capacity, line_capacity, unknown_capacity, marked_capacity, capitals_capacity;
-    Arena *arena;     /* of the ids, and of the lists of terms */
-    IdList ids;       /* scratch */
-    StrList *unknown; /* [lines] texts of the <unk>s in the given translation or prefix */
+    Arena *arena;      /* of the ids, and of the lists of terms */
+    StrView *language; /* [lines] the token that the line's chunks begin with, or empty */
+    IdList ids;        /* scratch */
+    StrList *unknown;  /* [lines] texts of the <unk>s in the given translation or prefix */
 } Chunks;
 
-/* `unknown` may be NULL. */
-static Tokens chunks_tokens(Chunks *chunks, Tokenizer *tokenizer, StrView text, StrList *unknown) {
+static Chunks chunks_new(int lines) {
+    return (Chunks){.arena = arena_new(),
+                    .language = mem_alloc((size_t)lines, sizeof(StrView)),
+                    .unknown = mem_alloc((size_t)lines, sizeof(StrList))};
+}
+
+/* The tokens of a text behind a language token, if `language` is not empty; without text there are none.
+ * `unknown` may be NULL. */
+static Tokens chunks_tokens(Chunks *chunks, Tokenizer *tokenizer, StrView language, StrView text,
+                            StrList *unknown) {
+    int id = language.length > 0 ? tokenizer_language(tokenizer, language) : -1;
     chunks->ids.count = 0;
+    if (id >= 0) id_list_add(&chunks->ids, id);
     tokenizer_encode_spelled(tokenizer, text, &chunks->ids, unknown);
+    if (chunks->ids.count == 1 && id >= 0) chunks->ids.count = 0;
     size_t bytes = chunks->ids.count * sizeof(int);
     int *ids = arena_alloc(chunks->arena, bytes);
     if (bytes > 0) memcpy(ids, chunks->ids.ids, bytes);
@@ -261,13 +301,14 @@ static bool has_unknown(Tokens tokens) {
 }
 
 /* The same for a source: in other characters where the tokenizer does not know those of the text. */
-static Tokens chunks_source(Chunks *chunks, Tokenizer *tokenizer, StrView text, StrList *unknown) {
-    Tokens tokens = chunks_tokens(chunks, tokenizer, text, NULL);
+static Tokens chunks_source(Chunks *chunks, Tokenizer *tokenizer, StrView language, StrView text,
+                            StrList *unknown) {
+    Tokens tokens = chunks_tokens(chunks, tokenizer, language, text, NULL);
     if (!has_unknown(tokens)) return tokens;
     StrBuf repaired = {0}, respelled = {0};
     utf8_repair(text, &repaired);
     text_respell(tokenizer, strbuf_view(&repaired), &respelled);
-    tokens = chunks_tokens(chunks, tokenizer, strbuf_view(&respelled), unknown);
+    tokens = chunks_tokens(chunks, tokenizer, language, strbuf_view(&respelled), unknown);
     strbuf_free(&repaired);
     strbuf_free(&respelled);
     return tokens;
@@ -279,8 +320,8 @@ static bool chunks_encode(Chunks *chunks, const Translator *translator, int chun
     strlist_free(&chunks->source_unknown[chunk]);
     for (size_t m = 0; m < models; m++) {
         StrList *unknown = m == 0 ? &chunks->source_unknown[chunk] : NULL;
-        chunks->sources[first + m] =
-            chunks_source(chunks, seq2seq_source(translator->models[m]), text, unknown);
+        chunks->sources[first + m] = chunks_source(chunks, seq2seq_source(translator->models[m]),
+                                                   chunks->language[chunks->line[chunk]], text, unknown);
         if (m == 0 && chunks->sources[first].length == 0) return false;
     }
     return true;
@@ -466,6 +507,32 @@ static int chunks_add_text(Chunks *chunks, const Translator *translator, int lin
     return added;
 }
 
+/* The language token of a line, which is taken off with the spaces behind it; none if the first model has no
+ * such tokens, or the line does not choose. */
+static StrView take_language(Translator *translator, StrView *line, long number) {
+    const TranslatorOptions *options = &translator->options;
+    const Tokenizer *source = seq2seq_source(translator->models[0]);
+    const IdList *languages = tokenizer_role(source, TOKENIZER_LANGUAGES);
+    int id = tokenizer_leading_language(source, *line);
+    if (id >= 0) {
+        size_t length = vocab_token(tokenizer_vocab(source), id).length;
+        while (length < line->length && line->data[length] == ' ') length++;
+        *line = (StrView){line->data + length, line->length - length};
+    }
+    if (id < 0 && options->target_language) return sv(options->target_language);
+    if (id < 0 && languages->count == 1) id = languages->ids[0];
+    if (id >= 0) return vocab_token(tokenizer_vocab(source), id);
+    if (languages->count > 0 && !translator->warned_of_language && !options->quiet) {
+        StrBuf list = {0};
+        list_languages(source, &list);
+        translator->warned_of_language = true;
+        log_warn("line %ld names no target language, and the model has several: %s", number,
+                 strbuf_text(&list));
+        strbuf_free(&list);
+    }
+    return (StrView){0};
+}
+
 static StrView trim(StrView text) {
     text = unicode_trim_end(text);
     for (size_t next = 0, at = 0; next < text.length; at = next)
@@ -505,6 +572,7 @@ static int chunks_add_line(Chunks *chunks, Translator *translator, int i, StrVie
     const TranslatorOptions *options = &translator->options;
     bool constrained = constraints && (constraints->prefix.length > 0 || constraints->phrase_count > 0);
     if (!line.data) line = SV(""); /* for the pointers of gaps */
+    chunks->language[i] = take_language(translator, &line, number);
     StrView text = line;
     TextList parts = {0};
     int added = 0;
@@ -526,6 +594,21 @@ static int chunks_add_line(Chunks *chunks, Translator *translator, int i, StrVie
     return added;
 }
 
+/* Finish the texts of all items; returns whether all agree with the line. `copy`: those that do not become
+ * the line itself. */
+static bool finish_items(const Markup *markup, Translation *translation, bool copy) {
+    bool all = true;
+    for (int rank = 0; rank < translation->count; rank++) {
+        StrBuf *text = &translation->items[rank].text;
+        bool agrees = markup_finish(markup, text);
+        all &= agrees;
+        if (agrees || !copy) continue;
+        strbuf_clear(text);
+        strbuf_add(text, strbuf_view(&markup->repaired));
+    }
+    return all;
+}
+
 /* Join the results of each line's out[i].chunks chunks. */
 static void chunks_join(const Chunks *chunks, const HypothesisList *results, Translator *translator,
                         int lines, Translation *out) {
@@ -543,8 +626,12 @@ static void chunks_join(const Chunks *chunks, const HypothesisList *results, Tra
             line.capitals = chunks->capitals + first;
         }
         translation_join(&out[i], &line, &translator->options.search.decode);
-        for (int rank = 0; chunks->markups && out[i].chunks > 0 && rank < out[i].count; rank++)
-            markup_finish(&chunks->markups[i], &out[i].items[rank].text);
+        if (chunks->markups && out[i].chunks > 0 && !finish_items(&chunks->markups[i], &out[i], false)) {
+            for (int c = 0; c < out[i].chunks; c++) marked_chunk_close(&chunks->marked[first + c]);
+            translation_free(&out[i]);
+            translation_join(&out[i], &line, &translator->options.search.decode);
+            finish_items(&chunks->markups[i], &out[i], true);
+        }
         for (int c = first; c < first + out[i].chunks; c++)
             for (size_t u = 0; u < chunks->source_unknown[c].count; u++)
                 strlist_add(&out[i].source_unknown, sv(chunks->source_unknown[c].items[u]));
@@ -572,6 +659,7 @@ static void chunks_free(Chunks *chunks, HypothesisList *results, int lines) {
     mem_free(chunks->sources);
     mem_free(chunks->targets);
     mem_free(chunks->unknown);
+    mem_free(chunks->language);
     mem_free(chunks->gaps);
     mem_free(chunks->texts);
     mem_free(chunks->capitals);
@@ -791,7 +879,7 @@ static void check_constraints(const Translator *translator, const LineConstraint
 
 static void run(Translator *translator, const StrView *lines, const LineConstraints *constraints, int count,
                 long first_number, Translation *out) {
-    Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
+    Chunks chunks = chunks_new(count);
     if (translator->options.tags) chunks.markups = mem_alloc((size_t)count, sizeof *chunks.markups);
     for (int i = 0; i < count; i++)
         out[i].chunks = chunks_add_line(&chunks, translator, i, lines[i],
@@ -850,14 +938,16 @@ void translator_run(Translator *translator, const StrView *lines, const LineCons
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
                       Translation *out) {
-    Chunks chunks = {.arena = arena_new(), .unknown = mem_alloc((size_t)count, sizeof *chunks.unknown)};
+    Chunks chunks = chunks_new(count);
     for (int i = 0; i < count; i++) {
-        out[i].chunks = !unicode_is_blank(lines[i]) &&
-                        chunks_add(&chunks, translator, i, lines[i], (MarkedChunk){0}, false);
+        StrView line = lines[i];
+        chunks.language[i] = take_language(translator, &line, i + 1);
+        out[i].chunks =
+            !unicode_is_blank(line) && chunks_add(&chunks, translator, i, line, (MarkedChunk){0}, false);
         if (out[i].chunks == 0) continue;
         MEM_GROW(chunks.targets, chunks.targets_capacity, (size_t)chunks.count);
-        chunks.targets[chunks.count - 1] =
-            chunks_tokens(&chunks, seq2seq_target(translator->models[0]), targets[i], &chunks.unknown[i]);
+        chunks.targets[chunks.count - 1] = chunks_tokens(&chunks, seq2seq_target(translator->models[0]),
+                                                         (StrView){0}, targets[i], &chunks.unknown[i]);
     }
     HypothesisList *results = mem_alloc((size_t)chunks.count, sizeof *results);
     Sentences sentences = {chunks.sources, chunks.targets, NULL, translator->count, chunks.count, NULL};

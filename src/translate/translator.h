@@ -13,6 +13,8 @@
  *   Paragraphs  with options.split lines are cut into sentences (sentences.h). The white space between and
  *               around sentences stays, except that single spaces come and go with the script
  *               (translation.h). The k-th item of a translation joins the k-th hypotheses of all sentences.
+ *   Languages   If a model has language tokens (tokenizer.h), each chunk of a line begins with the one that
+ *               the line begins with, else with that of options.target_language, else with the only one.
  *   Long lines  over max_input_length tokens: cut at the end of a sentence if there is one in the last three
  *               quarters of the chunk, else at a comma or semicolon, else between words, else anywhere.
  *               Their translations are joined like those of sentences. With options.crop only the first
@@ -49,6 +51,7 @@ typedef struct {
         accelerator;          /* taken out of lines, and put back before a letter of the word that stands for
                                   * the one that had it (accelerator_place.h) */
     bool quiet;               /* no warnings about long lines and unmet constraints */
+    char *target_language;    /* of models with language tokens, for lines without one; or NULL */
     const Glossary *glossary; /* for each sentence or chunk of a line separately; or NULL */
     /* Called after each group with the translated fraction of all source tokens, by one thread at a time; or
      * NULL. */
@@ -58,8 +61,8 @@ typedef struct {
 
 typedef struct Translator Translator;
 
-/* STATUS_USAGE if the models cannot work together, or the first one lacks the attention that the options
- * need. `models` (one or more) and `workers` must outlive the translator. */
+/* STATUS_USAGE if the models cannot work together or do not have the target language, or the first one lacks
+ * the attention that the options need. `models` (one or more) and `workers` must outlive the translator. */
 Status translator_new(Translator **translator, const Seq2Seq *const *models, int count,
                       const TranslatorOptions *options, Workers *workers);
 void translator_free(Translator *translator);

@@ -45,7 +45,7 @@ for kind in plain self; do
 done
 
 # Without attention, heatmap fails before it reads input.
-for command in heatmap "translate --alignment" "translate --attention" "translate --tags"; do
+for command in heatmap "translate --alignment" "translate --attention"; do
     # shellcheck disable=SC2086  # a command and an option
     expect 2 "$attn" $command -m "$plain" </dev/null
     says 'the model has no attention (model.attention = "none")'

@@ -15,10 +15,12 @@ export OPENBLAS_NUM_THREADS
 {
     cut -f 1 data/chapter.tsv
     cut -f 1 data/test.tsv | head -n 88
-    printf '%s\n' "L'été, c'est déjà fini…" "i'm home ." "" "  two  spaces	and a tab " 'a_b ▁c </w> <unk>' \
+    printf '%s\n' "L'été, c'est déjà fini…" "i'm home ." "" "two  spaces and   many" 'a_b c </w> <unk>' \
         "Go!Run." \
         "ÀÉÎ straße ΟΔΟΣ" "12,345.67 (x) 'tis" "e$(printf '\314\201')"
 } | head -n 100 >"$TMP/input"
+# Each character stands in the vocabulary: the program copies words with others, the file alone does not.
+paste "$TMP/input" "$TMP/input" | grep -v '^[[:space:]]*$' >"$TMP/extra.tsv"
 
 compare() { # NAME OPTION...
     name=$1

@@ -30,7 +30,7 @@ grep -q translatedText "$TMP/answer" || fail "the next one: $(cat "$TMP/answer")
 [ "$(metric 'requests_total{status="499"}')" -ge 30 ] || fail "499: $(get /metrics)"
 
 # Long requests are not starved by short ones. The word is long, so short requests could always overtake it.
-word=$(printf '%02000d' 0 | tr 0 x)
+word=$(printf '%02000d' 0 | tr 0 a)
 "$client" "$port" load 8 4 "$TMP/text" "$TMP/translated" >"$TMP/load" 2>&1 &
 load=$!
 post_json "{\"q\": [\"$word\", \"$word\"]}" >"$TMP/answer"
@@ -51,7 +51,7 @@ done
 
 # The queue is limited in characters: if it is too full for a large request, it still accepts a small one.
 serve_start -m "$model" --threads 1 --max-waiting 42000 || fail "$(cat "$TMP/serve.log")"
-word=$(printf '%020000d' 0 | tr 0 x)
+word=$(printf '%020000d' 0 | tr 0 a)
 for n in 1 2; do
     post_json "{\"q\": \"$word\"}" >"$TMP/long.$n" &
     while [ "$(metric batches_total)" -eq 0 ]; do sleep 0.02; done

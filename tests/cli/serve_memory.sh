@@ -44,7 +44,7 @@ request() {
     printf ']}'
 } >"$TMP/values"
 request "$TMP/values" >"$TMP/input"
-post_json "{\"q\": \"$(printf '%020000d' 0 | tr 0 x)\"}" >"$TMP/long" &
+post_json "{\"q\": \"$(printf '%020000d' 0 | tr 0 a)\"}" >"$TMP/long" &
 while [ "$(metric batches_total)" -eq 0 ]; do sleep 0.02; done
 "$client" "$port" hold 16 1 <"$TMP/input"
 stays "many values" 150000 25000

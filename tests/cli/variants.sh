@@ -53,6 +53,14 @@ try textbook model.decoder.style=bahdanau model.encoder.bidirectional=false mode
 try conv model.encoder.style=conv model.encoder.layers=2 model.positions=learned model.attention=cosine
 try blocks $blocks model.positions=relative model.norm=post model.attention=concat
 try transformer $blocks model.decoder.style=transformer model.decoder.layers=2 model.attention=scaled_dot
+public="$blocks model.decoder.style=transformer model.attention=scaled_dot"
+public="$public model.norm=post model.attention_bias=true"
+try opus $public model.decoder.layers=2 model.activation=swish model.positions=sinusoidal_halves
+try firefox $public model.decoder.layers=2 model.positions=marian model.norm_epsilon=1e-6 \
+    model.decoder.autoreg=ssru
+expect 2 "$attn" heatmap -m "$TMP/firefox/best.safetensors" --self-attention=decoder "We like it ."
+says "no self-attention, but SSRUs"
+try argos $public model.norm=pre model.add_source_eos=false model.activation=gelu
 
 # An ensemble of different kinds of models.
 expect 0 "$attn" translate -m "$TMP/transformer/best.safetensors" -m "$TMP/lstm/best.safetensors" \

@@ -22,7 +22,7 @@ enum { WEIGHT_COUNT = sizeof WEIGHTS / sizeof *WEIGHTS };
 static void check(bool packed) {
     Reference *reference = reference_open("multi_head_attention", "five_heads");
     ParamSet *params = params_new();
-    Multihead multihead = multihead_new(params, "attention", SIZE, SIZE, HEADS, 0);
+    Multihead multihead = multihead_new(params, "attention", SIZE, SIZE, HEADS, 0, false);
     params_allocate(params);
     assert_int_equal(params->count, WEIGHT_COUNT);
     for (int i = 0; i < WEIGHT_COUNT; i++) {

@@ -11,17 +11,17 @@ static void declare_narrow_norm(ParamSet *params) {
 }
 static Tensor *layer_norm(Tape *tape, OpBench *bench) {
     return op_layer_norm(tape, bench_leaf(bench, tape, 4, 7), bench_param(bench, "gain"),
-                         bench_param(bench, "bias"));
+                         bench_param(bench, "bias"), 1e-2);
 }
 static Tensor *layer_norm_one_row(Tape *tape, OpBench *bench) {
     Tensor *y = op_layer_norm(tape, bench_leaf(bench, tape, 1, 7), bench_param(bench, "gain"),
-                              bench_param(bench, "bias"));
-    return op_layer_norm(tape, y, bench_param(bench, "gain"), bench_param(bench, "bias"));
+                              bench_param(bench, "bias"), 1e-5);
+    return op_layer_norm(tape, y, bench_param(bench, "gain"), bench_param(bench, "bias"), 1e-5);
 }
 /* A row of one number normalizes to 0. */
 static Tensor *layer_norm_one_column(Tape *tape, OpBench *bench) {
     return op_layer_norm(tape, bench_leaf(bench, tape, 3, 1), bench_param(bench, "gain"),
-                         bench_param(bench, "bias"));
+                         bench_param(bench, "bias"), 1e-5);
 }
 
 static Tensor *unit_rows(Tape *tape, OpBench *bench) {

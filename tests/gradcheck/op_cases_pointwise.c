@@ -57,6 +57,34 @@ static Tensor *relu(Tape *tape, OpBench *bench) { return relu_of(tape, bench_lea
 static Tensor *relu_dropped(Tape *tape, OpBench *bench) {
     return relu_of(tape, bench_leaf(bench, tape, 5, 9), 0.4);
 }
+static Tensor *activation_of(Tape *tape, Tensor *x, ActivationFunction f, double p) {
+    Tensor *minus = op_scale(tape, x, -2);
+    return op_add(tape, op_activation(tape, op_scale(tape, x, 1), f, p, 3, ROW_KEYS),
+                  op_activation(tape, minus, f, p, 4, ROW_KEYS));
+}
+static Tensor *activation_relu(Tape *tape, OpBench *bench) {
+    return activation_of(tape, bench_leaf(bench, tape, 5, 9), ACTIVATION_RELU, 0);
+}
+static Tensor *activation_swish(Tape *tape, OpBench *bench) {
+    return activation_of(tape, bench_leaf(bench, tape, 5, 9), ACTIVATION_SWISH, 0);
+}
+static Tensor *activation_gelu(Tape *tape, OpBench *bench) {
+    return activation_of(tape, bench_leaf(bench, tape, 5, 9), ACTIVATION_GELU, 0);
+}
+static Tensor *activation_gelu_tanh(Tape *tape, OpBench *bench) {
+    return activation_of(tape, bench_leaf(bench, tape, 5, 9), ACTIVATION_GELU_TANH, 0);
+}
+static Tensor *activation_gelu_sigmoid(Tape *tape, OpBench *bench) {
+    return activation_of(tape, bench_leaf(bench, tape, 5, 9), ACTIVATION_GELU_SIGMOID, 0);
+}
+static Tensor *activation_dropped(Tape *tape, OpBench *bench) {
+    return activation_of(tape, bench_leaf(bench, tape, 5, 9), ACTIVATION_GELU, 0.4);
+}
+static Tensor *activation_constant(Tape *tape, OpBench *bench) {
+    Tensor *c = bench_constant(tape, 3, 6);
+    return op_add(tape, op_activation(tape, c, ACTIVATION_SWISH, 0, 0, NULL), bench_leaf(bench, tape, 3, 6));
+}
+
 static Tensor *residual_of(Tape *tape, Tensor *leaf, double p) {
     Tensor *x = op_scale(tape, leaf, -1);
     Tensor *first = op_residual(tape, x, op_tanh(tape, x), p, 3, ROW_KEYS);
@@ -90,6 +118,13 @@ const OpCase POINTWISE_CASES[] = {
     {OP_DROPOUT, "dropout twice", NULL, dropout_chain, CASE_TRAINING},
     {OP_RELU, "relu", NULL, relu, 0},
     {OP_RELU, "relu with dropout", NULL, relu_dropped, CASE_TRAINING},
+    {OP_RELU, "activation relu", NULL, activation_relu, 0},
+    {OP_ACTIVATION, "swish", NULL, activation_swish, 0},
+    {OP_ACTIVATION, "gelu", NULL, activation_gelu, 0},
+    {OP_ACTIVATION, "gelu_tanh", NULL, activation_gelu_tanh, 0},
+    {OP_ACTIVATION, "gelu_sigmoid", NULL, activation_gelu_sigmoid, 0},
+    {OP_ACTIVATION, "gelu with dropout", NULL, activation_dropped, CASE_TRAINING},
+    {OP_ACTIVATION, "swish of a constant", NULL, activation_constant, 0},
     {OP_RESIDUAL, "residual", NULL, residual, 0},
     {OP_RESIDUAL, "residual with dropout", NULL, residual_dropped, CASE_TRAINING},
     {OP_RESIDUAL, "residual of constants", NULL, residual_constants, CASE_TRAINING},

@@ -42,6 +42,18 @@ static Tensor *lstm_constant_gates(Tape *tape, OpBench *bench) {
     return op_lstm(tape, bench_leaf(bench, tape, 3, 20), gates, first, &second);
 }
 
+/* Three sentences, one of a single token. */
+static const int SSRU_POSITION[] = {0, 1, 2, 0, 0, 1};
+static Tensor *ssru(Tape *tape, OpBench *bench) {
+    Tensor *gate = bench_leaf(bench, tape, 6, 5);
+    return op_ssru(tape, gate, bench_leaf(bench, tape, 6, 5), SSRU_POSITION);
+}
+/* Gate and input are one tensor, and a second unit reads the first. */
+static Tensor *ssru_chain(Tape *tape, OpBench *bench) {
+    Tensor *x = bench_leaf(bench, tape, 6, 9), *y = op_ssru(tape, x, x, SSRU_POSITION);
+    return op_ssru(tape, op_tanh(tape, x), op_add(tape, x, y), SSRU_POSITION);
+}
+
 static Cell cell;
 enum { INPUTS = 3, HIDDEN = 4 };
 static void declare_gru(ParamSet *params) {
@@ -87,6 +99,8 @@ const OpCase RECURRENT_CASES[] = {
     {OP_LSTM, "lstm, two steps", NULL, lstm_chain, 0},
     {OP_LSTM, "lstm, constant memory", NULL, lstm_constant_memory, 0},
     {OP_LSTM, "lstm, constant gates", NULL, lstm_constant_gates, 0},
+    {OP_SSRU, "ssru", NULL, ssru, 0},
+    {OP_SSRU, "two ssru, shared inputs", NULL, ssru_chain, 0},
     {OP_GRU, "gru layer forwards", declare_gru, forwards, 0},
     {OP_GRU, "gru layer backwards", declare_gru, right_to_left, 0},
     {OP_GRU, "gru layer forwards, layer norm", declare_norm_gru, forwards, 0},

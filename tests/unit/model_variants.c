@@ -94,6 +94,23 @@ const ModelVariant MODEL_VARIANTS[] = {
     {"Transformer, one head, no positions",
      "model.encoder.style=self_attention model.decoder.style=transformer model.attention=scaled_dot "
      "model.heads=1 model.positions=none"},
+    {"Transformer as OPUS-MT has it: swish, biases, sines before cosines",
+     TRANSFORMER " model.norm=post model.activation=swish model.attention_bias=true "
+                 "model.positions=sinusoidal_halves model.tie=all"},
+    {"Transformer as Marian has it, with SSRUs",
+     TRANSFORMER " model.norm=post model.attention_bias=true model.positions=marian model.norm_epsilon=1e-6 "
+                 "model.decoder.autoreg=ssru model.decoder.layers=2"},
+    {"Transformer with pre-norm SSRUs, gelu, wider than embeddings",
+     TRANSFORMER " model.decoder.autoreg=ssru model.activation=gelu model.hidden=6 model.tie=none "
+                 "model.positions=learned"},
+    {"Transformer as OpenNMT has it: source without </s>, gelu by tanh, other multiplier",
+     TRANSFORMER " model.add_source_eos=false model.attention_bias=true model.activation=gelu_tanh "
+                 "model.embedding_multiplier=3 model.encoder.layers=2 model.decoder.layers=2"},
+    {"Transformer, gelu by sigmoid, SSRUs, source without </s>, target tied",
+     TRANSFORMER " model.add_source_eos=false model.activation=gelu_sigmoid model.decoder.autoreg=ssru "
+                 "model.tie=target model.decoder.layers=2 model.decoder.feed_forward=5"},
+    {"convolutions with Marian's positions",
+     "model.encoder.style=conv model.positions=marian model.embedding_multiplier=1"},
     {"GRU encoder, Transformer decoder",
      "model.decoder.style=transformer model.attention=scaled_dot model.heads=2 model.encoder.layers=2"},
     {"LSTM encoder with layer norm, Transformer decoder with relative positions",

@@ -611,12 +611,13 @@ const subscript = (n) => String(n).replace(/[0-9]/g, (d) => String.fromCharCode(
 
 function showFormula() {
   const of = run(), heads = model(of).heads, i = stepNow() - 1, map = mapOf(of, state.l, state.h)[i];
-  const s = state.c > 0 ? state.c - 1 : map.indexOf(Math.max(...map));
   const all = of.formula || [], layer = state.l || layersOf(of), head = state.h || 1;
   const index = (layer - 1) * heads + head - 1, one = all.find((entry) => entry.map === index) || all[0];
   if (!one) return replace("formula", make("h2", {}, "The formula in numbers"), make("p.soft.small", {}, "The page has no numbers of this model."));
   const get = (name) => one[name] || null;
-  const scores = get("scores"), where = layersOf(of) * heads > 1 ?
+  const scores = get("scores");
+  const s = Math.min(state.c > 0 ? state.c - 1 : map.indexOf(Math.max(...map)), scores[i].length - 1);
+  const where = layersOf(of) * heads > 1 ?
     `layer ${Math.floor(one.map / heads) + 1}, head ${one.map % heads + 1}` : null;
   const top = Math.max(...scores[i]), powers = scores[i].map((x) => Math.exp(x - top)), total = sum(powers);
   const weights = powers.map((x) => x / total);

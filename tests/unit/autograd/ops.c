@@ -269,7 +269,7 @@ static void test_notes(void **state) {
     for (int t = 0; t < STEPS; t++) {
         int first = 0, length = t + 1;
         Tensor row = {.rows = 1, .columns = length, .data = tensor_row(x, t)};
-        record_activation_spans(tape, "a", "weights", &row, &(Spans){1, length, &first, &length, &first});
+        record_activation_spans(tape, "a", "weights", &row, &(Spans){1, length, &first, &length, &first}, 0);
         moves += activations.items[0].data != last;
         last = activations.items[0].data;
     }

@@ -43,6 +43,85 @@ static void test_nonlinear(void **state) {
     kern_each(nonlinear);
 }
 
+static double activation(ActivationFunction f, double x) {
+    const double c = sqrt(2 / acos(-1));
+    switch (f) {
+    case ACTIVATION_RELU:
+        return fmax(x, 0);
+    case ACTIVATION_SWISH:
+        return x * sigmoid(x);
+    case ACTIVATION_GELU:
+        return x * (1 + erf(x / sqrt(2))) / 2;
+    case ACTIVATION_GELU_TANH:
+        return x * (1 + tanh(c * (x + 0.044715 * x * x * x))) / 2;
+    case ACTIVATION_GELU_SIGMOID:
+        return x * sigmoid(1.702 * x);
+    }
+    return 0;
+}
+static double activation_slope(ActivationFunction f, double x) {
+    return (activation(f, x + 1e-6) - activation(f, x - 1e-6)) / 2e-6;
+}
+static void activations(const Kernels *k, size_t n) {
+    for (ActivationFunction f = ACTIVATION_RELU; f <= ACTIVATION_GELU_SIGMOID; f++) {
+        Line x = line_new(n, 1, 6), y = line_new(n, 2, 1), dy = line_new(n, 3, 2), dx = line_new(n, 4, 1);
+        for (size_t i = 0; i < n; i++) want[i] = activation(f, (double)x.at[i]);
+        k->activation(f, n, x.at, y.at);
+        line_check("activation", &y, want, 1e-6);
+        for (size_t i = 0; i < n && f != ACTIVATION_RELU; i++)
+            want[i] = (double)dx.at[i] + (double)dy.at[i] * activation_slope(f, (double)x.at[i]);
+        if (f != ACTIVATION_RELU) {
+            k->activation_backward(f, n, x.at, dy.at, dx.at);
+            line_check("activation_backward", &dx, want, 6e-6);
+        }
+        for (size_t i = 0; i < n; i++) want[i] = (double)y.at[i];
+        k->activation(f, n, x.at, x.at); /* in place */
+        line_check("activation in place", &x, want, 0);
+        line_free(&x), line_free(&y), line_free(&dy), line_free(&dx);
+    }
+}
+static void test_activations(void **state) {
+    (void)state;
+    kern_each(activations);
+}
+
+static void ssru_row(const Kernels *k, size_t n, bool first) {
+    Line gate = line_new(n, 1, 3), x = line_new(n, 2, 2), before = line_new(n, 3, 2), c = line_new(n, 4, 1),
+         out = line_new(n, 5, 1), dout = line_new(n, 6, 1), dc = line_new(n, 7, 1), dgate = line_new(n, 8, 1),
+         dx = line_new(n, 9, 1);
+    double *want_c = want, *want_out = want + n;
+    for (size_t i = 0; i < n; i++) {
+        double f = sigmoid((double)gate.at[i]);
+        want_c[i] = f * (first ? 0 : (double)before.at[i]) + (1 - f) * (double)x.at[i];
+        want_out[i] = fmax(0, want_c[i]);
+    }
+    k->ssru_forward(n, gate.at, x.at, first ? NULL : before.at, c.at, out.at);
+    line_check("ssru_forward, c", &c, want_c, 1e-6);
+    line_check("ssru_forward", &out, want_out, 1e-6);
+    double *want_dc = want, *want_dgate = want2, *want_dx = want3;
+    for (size_t i = 0; i < n; i++) {
+        double f = sigmoid((double)gate.at[i]), old = first ? 0 : (double)before.at[i];
+        double d = (double)dc.at[i] + (c.at[i] > 0 ? (double)dout.at[i] : 0);
+        want_dgate[i] = (double)dgate.at[i] + d * (old - (double)x.at[i]) * f * (1 - f);
+        want_dx[i] = (double)dx.at[i] + d * (1 - f);
+        want_dc[i] = d * f;
+    }
+    k->ssru_backward(n, gate.at, x.at, first ? NULL : before.at, c.at, dout.at, dc.at, dgate.at, dx.at);
+    line_check("ssru_backward, dgate", &dgate, want_dgate, 1e-6);
+    line_check("ssru_backward, dx", &dx, want_dx, 1e-6);
+    line_check("ssru_backward, dc", &dc, want_dc, 1e-6);
+    line_free(&gate), line_free(&x), line_free(&before), line_free(&c), line_free(&out), line_free(&dout);
+    line_free(&dc), line_free(&dgate), line_free(&dx);
+}
+static void ssru(const Kernels *k, size_t n) {
+    ssru_row(k, n, true);
+    ssru_row(k, n, false);
+}
+static void test_ssru(void **state) {
+    (void)state;
+    kern_each(ssru);
+}
+
 static void linear(const Kernels *k, size_t n) {
     Line x = line_new(n, 1, 2), y = line_new(n, 2, 2), m = line_new(n, 3, 2), z = line_copy(&y);
     for (size_t i = 0; i < n; i++) want[i] = (double)x.at[i] + (double)y.at[i];
@@ -140,12 +219,15 @@ static void test_softmax(void **state) {
     kern_each(softmax);
 }
 
-static void check_cross_entropy(const Kernels *k, size_t n, int target, double e, double scale) {
+/* `none`: a class without a logit, or -1. */
+static void check_cross_entropy(const Kernels *k, size_t n, int target, int none, double e, double scale) {
     Line x = line_new(n, 1, 6);
-    double lse = log_sum_exp(n, x.at), mean = 0, nll;
+    if (none >= 0) x.at[none] = (real)-1e9;
+    double lse = log_sum_exp(n, x.at), mean = 0, nll, classes = (double)n - (none >= 0);
     for (size_t i = 0; i < n; i++) {
-        mean += (double)x.at[i] / (double)n;
-        want[i] = scale * (exp((double)x.at[i] - lse) - e / (double)n - ((int)i == target ? 1 - e : 0));
+        double smoothed = (int)i == none ? 0 : e / classes;
+        mean += (int)i == none ? 0 : (double)x.at[i] / classes;
+        want[i] = scale * (exp((double)x.at[i] - lse) - smoothed - ((int)i == target ? 1 - e : 0));
     }
     double wanted_nll = lse - (double)x.at[target], wanted = (1 - e) * wanted_nll + e * (lse - mean);
     double loss = k->cross_entropy(n, x.at, target, (real)e, (real)scale, &nll);
@@ -157,8 +239,9 @@ static void check_cross_entropy(const Kernels *k, size_t n, int target, double e
 static void cross_entropy(const Kernels *k, size_t n) {
     int targets[] = {0, (int)n / 2, (int)n - 1};
     for (int i = 0; i < 3; i++) {
-        check_cross_entropy(k, n, targets[i], 0, 1);
-        check_cross_entropy(k, n, targets[i], 0.1, 0.5);
+        check_cross_entropy(k, n, targets[i], -1, 0, 1);
+        check_cross_entropy(k, n, targets[i], -1, 0.1, 0.5);
+        if (n > 1) check_cross_entropy(k, n, targets[i], (targets[i] + (int)n / 3 + 1) % (int)n, 0.1, 0.5);
     }
 }
 static void test_cross_entropy(void **state) {
@@ -289,7 +372,7 @@ static void norm_row(size_t n, const real *x, const real *gain, const real *dy, 
     double mean = 0, variance = 0, a = 0, b = 0;
     for (size_t i = 0; i < n; i++) mean += (double)x[i] / (double)n;
     for (size_t i = 0; i < n; i++) variance += pow((double)x[i] - mean, 2) / (double)n;
-    double scale = 1 / sqrt(variance + 1e-5);
+    double scale = 1 / sqrt(variance + 1e-3);
     stats[0] = mean, stats[1] = scale;
     for (size_t i = 0; i < n; i++) {
         double hat = ((double)x[i] - mean) * scale, g = (double)dy[i] * (double)gain[i];
@@ -313,7 +396,7 @@ static void layer_norm(const Kernels *k, size_t n) {
     for (size_t r = 0; r < ROWS; r++)
         norm_row(n, x.at + r * n, gain.at, dy.at + r * n, want_y + r * n, want_dx + r * n, want_dgain,
                  want_dbias, bias.at, want_stats + 2 * r);
-    k->layer_norm_forward(ROWS, (int)n, x.at, gain.at, bias.at, y.at, stats.at);
+    k->layer_norm_forward(ROWS, (int)n, x.at, gain.at, bias.at, 1e-3, y.at, stats.at);
     /* Few numbers that lie close together are divided by a small deviation. */
     double tolerance = n == 1 ? 1e-6 : n < 8 ? 2e-4 : 1e-5;
     line_check("layer_norm_forward", &y, want_y, tolerance);
@@ -404,7 +487,8 @@ int main(void) {
         cmocka_unit_test(test_softmax),    cmocka_unit_test(test_cross_entropy),
         cmocka_unit_test(test_gru),        cmocka_unit_test(test_lstm),
         cmocka_unit_test(test_gated),      cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_layer_norm), cmocka_unit_test(test_adam),
+        cmocka_unit_test(test_layer_norm), cmocka_unit_test(test_activations),
+        cmocka_unit_test(test_ssru),       cmocka_unit_test(test_adam),
         cmocka_unit_test(test_select),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

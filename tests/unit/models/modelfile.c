@@ -314,10 +314,13 @@ static void broken_vocabulary(Draft *d) { *metadata_of(d, "source") = "{\"vocab\
 static void repeated_word(Draft *d) { replace(d, "source", "\"s1\"", "\"s0\""); }
 static void missing_word(Draft *d) { replace(d, "source", "\"s1\",", ""); }
 static void further_word(Draft *d) { replace(d, "source", "\"s1\",", "\"s1\",\"s7\","); }
-static void two_vocabularies(Draft *d) {
+/* A tokenizer of the target, whose first `part` is replaced. */
+static void add_target(Draft *d, const char *part, const char *with) {
     d->metadata[d->metadata_count][0] = "target";
     d->metadata[d->metadata_count++][1] = *metadata_of(d, "source");
+    replace(d, "target", part, with);
 }
+static void two_vocabularies(Draft *d) { add_target(d, "\"s1\"", "\"s7\""); }
 static void missing_tensor(Draft *d) { d->tensors[0] = d->tensors[--d->tensor_count]; }
 static void no_tensors(Draft *d) { d->tensor_count = 0; }
 static void further_tensor(Draft *d) {
@@ -517,6 +520,30 @@ static void test_without_provenance(void **state) {
     seq2seq_free(model);
 }
 
+/* One table serves two tokenizers if they have the same tokens. */
+static void test_two_tokenizers(void **state) {
+    (void)state;
+    Draft draft;
+    Seq2Seq *model;
+    SafeFile *file;
+    const char *path = fixture_path("two.safetensors");
+    save_good(WEIGHT_FLOAT32, path);
+    assert_int_equal(safetensors_open(&file, path), STATUS_OK);
+    take_apart(&draft, file);
+    add_target(&draft, "\"lowercase\":false", "\"lowercase\":true");
+    assert_int_equal(put_together(&draft, path), STATUS_OK);
+    strbuf_free(&draft.text);
+    safetensors_close(file);
+    for (int round = 0; round < 2; round++) { /* written again, too */
+        assert_int_equal(modelfile_load_floats(&model, path, NULL), STATUS_OK);
+        assert_true(seq2seq_source(model) != seq2seq_target(model));
+        assert_true(seq2seq_shares_vocabulary(model));
+        assert_non_null(params_find(seq2seq_params(model), "embedding"));
+        assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, path), STATUS_OK);
+        seq2seq_free(model);
+    }
+}
+
 static void check_hostile(WeightFormat precision, const Hostile *cases) {
     SafeFile *file;
     Draft draft;
@@ -599,6 +626,7 @@ int main(void) {
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_without_provenance),
+        cmocka_unit_test(test_two_tokenizers),
         cmocka_unit_test(test_too_deep),
     };
     limit_memory();

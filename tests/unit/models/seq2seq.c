@@ -193,6 +193,57 @@ static void check_select(const char *name, const Seq2Seq *model, int steps) {
     tape_free(tape);
 }
 
+/* A </s> that is hidden has no weight, unless it is alone. */
+static void test_hidden_end(void **state) {
+    (void)state;
+    TrainingBatch batch = variant_batch(0);
+    int hidden = 0;
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+        Seq2Seq *model = packed_model(v, NULL);
+        bool shown = seq2seq_config(model)->model.add_source_eos;
+        Tape *tape = tape_new(seq2seq_params(model), false);
+        Encoded *encoded = seq2seq_encode(model, tape, NULL, batch.source, B, false);
+        DecoderState decoder = seq2seq_start(encoded);
+        AttentionWeights attention = {.choice = {ATTENTION_MEAN, ATTENTION_MEAN}};
+        StepContext step = {tape, encoded, B, ALL, &decoder, &attention, NULL};
+        static const int TOKENS[B] = {2, 2, 2, 2, 2};
+        seq2seq_step(model, &step, TOKENS);
+        for (int b = 0; b < B && !shown; b++) {
+            int end = batch.source[b].length;
+            assert_true((attention.weights[attention.start[b] + end] == 0) == (end > 0));
+            hidden++;
+        }
+        tape_free(tape);
+        seq2seq_free(model);
+    }
+    assert_true(hidden > B);
+}
+
+/* The embedding of </s> in the source matters only where it is seen. */
+static void test_hidden_end_is_not_read(void **state) {
+    (void)state;
+    enum { LONGER = 4 };
+    static const int NOT_EMPTY[LONGER] = {0, 2, 3, 4}, EMPTY[1] = {1};
+    TrainingBatch batch = variant_batch(0);
+    int hidden = 0;
+    for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++) {
+        Seq2Seq *model = packed_model(v, NULL);
+        ParamSet *params = seq2seq_params(model);
+        const Param *table = params_find(params, "source.embedding");
+        bool shown = seq2seq_config(model)->model.add_source_eos;
+        if (table) {
+            double before = forced_loss(model, &batch, NOT_EMPTY, LONGER).loss,
+                   alone = forced_loss(model, &batch, EMPTY, 1).loss;
+            param_data(params, table)[VOCAB_EOS * table->columns] += 1;
+            assert_true((forced_loss(model, &batch, NOT_EMPTY, LONGER).loss == before) == !shown);
+            assert_true(forced_loss(model, &batch, EMPTY, 1).loss != alone);
+            hidden += !shown;
+        }
+        seq2seq_free(model);
+    }
+    assert_true(hidden > 0);
+}
+
 static void test_select(void **state) {
     (void)state;
     for (const ModelVariant *v = MODEL_VARIANTS; v->name; v++)
@@ -354,6 +405,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_are_teacher_forcing),
         cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_hidden_end),
+        cmocka_unit_test(test_hidden_end_is_not_read),
         cmocka_unit_test(test_select),
         cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_layers_and_heads),

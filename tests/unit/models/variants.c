@@ -78,8 +78,10 @@ static const Option *find_row(StrView key) {
 
 /* Tries other values than `own`: each allowed value must change the loss. Returns their number. */
 static int check_setting(const ModelVariant *variant, double loss, const Option *row, StrView own) {
-    bool number = row->type == OPT_INT;
-    StrView rest = number ? SV("1|2|3|4|5|6") : choices_of(row), other;
+    StrView rest = row->type == OPT_INT    ? SV("1|2|3|4|5|6")
+                   : row->type == OPT_REAL ? SV("0.01|0.5")
+                                           : choices_of(row),
+            other;
     int allowed = 0;
     while (sv_next(&rest, '|', &other)) {
         char more[96];

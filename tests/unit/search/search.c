@@ -344,6 +344,53 @@ static void test_no_special_tokens(void **state) {
     }
 }
 
+/* A banned token is not written, and the others keep their probabilities. */
+static void test_banned_tokens(void **state) {
+    (void)state;
+    enum { N = 20 };
+    for (int beam = 1; beam <= 4; beam += 3) {
+        Seq2Seq *model = tiny_model_new(WORDS, 3);
+        const Seq2Seq *models = model;
+        int first = 0;
+        for (int i = 0; i < N; i++) {
+            HypothesisList before, after, forced;
+            SearchOptions options = GREEDY;
+            Tokens source = tiny_model_tokens(model, WORDS, i, 4);
+            options.decode.beam_size = options.n_best = beam;
+            options.alternatives = beam == 1 ? 3 : 0;
+            Scorer *scorer = scorer_new(&models, 1, false);
+            (beam > 1 ? beam_search : greedy_search)(scorer, &source, NULL, 1, &options, &before);
+            scorer_free(scorer);
+            bool bans = first == 0 && before.items[0].length > 0;
+            if (bans) { /* from now on */
+                first = before.items[0].ids[0];
+                StrView word = vocab_token(tokenizer_vocab(seq2seq_target(model)), first);
+                assert_int_equal(tokenizer_set_role(seq2seq_target(model), TOKENIZER_BANNED, word),
+                                 STATUS_OK);
+            }
+            scorer = scorer_new(&models, 1, false);
+            (beam > 1 ? beam_search : greedy_search)(scorer, &source, NULL, 1, &options, &after);
+            for (int k = 0; k < after.count; k++)
+                for (int t = 0; t < after.items[k].length; t++)
+                    assert_int_not_equal(after.items[k].ids[t], first);
+            if (bans) assert_true(after.items[0].length == 0 || after.items[0].ids[0] != first);
+            Tokens again = {after.items[0].ids, after.items[0].length};
+            ForcedTargets targets = {&again, 1, NULL};
+            forced_search(scorer, &source, 1, &targets, &options, &forced);
+            for (int t = 0; t < again.length; t++)
+                assert_true(fabs((double)(forced.items[0].token_scores[t] - after.items[0].token_scores[t])) <
+                            1e-5);
+            hypotheses_free(&before);
+            hypotheses_free(&after);
+            hypotheses_free(&forced);
+            scorer_free(scorer);
+            tiny_model_forget(source);
+        }
+        assert_int_not_equal(first, 0);
+        seq2seq_free(model);
+    }
+}
+
 static void test_maximal_length(void **state) {
     (void)state;
     Fixture fixture;
@@ -613,6 +660,7 @@ int main(void) {
         cmocka_unit_test(test_n_best_is_prefix),
         cmocka_unit_test(test_top_tokens),
         cmocka_unit_test(test_no_special_tokens),
+        cmocka_unit_test(test_banned_tokens),
         cmocka_unit_test(test_maximal_length),
         cmocka_unit_test(test_no_repeat_ngram),
         cmocka_unit_test(test_loops_end),

@@ -648,6 +648,47 @@ static void test_json_round_trip(void **state) {
     }
 }
 
+/* ---- roles ---- */
+
+static void assert_ids(Tokenizer *tokenizer, const char *line, const int *ids, size_t count) {
+    IdList found = fixture_encode(tokenizer, sv(line));
+    assert_int_equal(found.count, count);
+    assert_memory_equal(found.ids, ids, count * sizeof *ids);
+    id_list_free(&found);
+}
+
+/* A language token comes first if the line begins with its text; elsewhere that is ordinary text. */
+static void test_languages(void **state) {
+    (void)state;
+    static const char JSON[] =
+        "{\"tokenizer\":\"word\",\"normalize\":\"nfc\",\"lowercase\":true,"
+        "\"vocab\":[\"a\",\">>FRA<<\",\">>deu<<\"],\"languages\":[\">>FRA<<\",\">>deu<<\"],"
+        "\"banned\":[\">>deu<<\"]}";
+    Tokenizer *tokenizer;
+    StrBuf text = {0};
+    assert_int_equal(read_text(&tokenizer, sv(JSON)), STATUS_OK);
+    tokenizer_write_json(tokenizer, &text);
+    assert_string_equal(strbuf_text(&text), JSON);
+    Tokenizer *view = tokenizer_view(tokenizer);
+    for (int i = 0; i < 2; i++) {
+        Tokenizer *one = i == 0 ? tokenizer : view;
+        assert_ids(one, ">>FRA<< a", (int[]){5, 4}, 2);
+        assert_ids(one, ">>FRA<<a", (int[]){5, 4}, 2);
+        assert_ids(one, ">>FRA<<", (int[]){5}, 1);
+        assert_ids(one, " >>FRA<< a", (int[]){VOCAB_UNK, 4}, 2); /* in lower case it is another word */
+        assert_ids(one, ">>fra<< a", (int[]){VOCAB_UNK, 4}, 2);
+        assert_int_equal(tokenizer_language(one, SV("FRA")), 5);
+        assert_int_equal(tokenizer_language(one, SV(">>deu<<")), 6);
+        assert_int_equal(tokenizer_language(one, SV("a")), -1);
+        assert_int_equal(tokenizer_leading_language(one, SV("a >>FRA<<")), -1);
+        assert_int_equal(tokenizer_role(one, TOKENIZER_LANGUAGES)->count, 2);
+        assert_int_equal(tokenizer_role(one, TOKENIZER_BANNED)->count, 1);
+    }
+    tokenizer_free(view);
+    tokenizer_free(tokenizer);
+    strbuf_free(&text);
+}
+
 static void check_json(const FixtureCase *block) {
     assert_int_equal(block->count, 2);
     Tokenizer *tokenizer = NULL;
@@ -773,6 +814,7 @@ int main(void) {
         cmocka_unit_test(test_merging_into_words),
         cmocka_unit_test(test_labels),
         cmocka_unit_test(test_json_round_trip),
+        cmocka_unit_test(test_languages),
         cmocka_unit_test(test_json_cases),
         cmocka_unit_test(test_json_sizes),
         cmocka_unit_test(test_json_hostile_merges),

@@ -389,6 +389,54 @@ static void test_different_candidates(void **state) {
     }
 }
 
+/* ---- language tokens ---- */
+
+static int first_source(const Translation *translation) {
+    return translation->source_length > 0 ? translation->source[0] : -1;
+}
+
+/* Each chunk of a line begins with the token of the language that the line, the option or the model
+ * chooses. */
+static void test_languages(void **state) {
+    (void)state;
+    Seq2Seq *model = tiny_model_new(WORDS, 5);
+    const StrView LINE[] = {SV("s1 s2"), SV("s39 s1 s2"), SV("  "), SV("s39"),
+                            SV("s38 s1 s2 s3 s4 s5 s6 s7 s8 s9 s1 s2 s3 s4 s5 s6")};
+    enum { COUNT = sizeof LINE / sizeof *LINE };
+    Tokenizer *source = seq2seq_source(model);
+    int one = vocab_id(tokenizer_vocab(source), SV("s38")),
+        other = vocab_id(tokenizer_vocab(source), SV("s39"));
+    Translation out[COUNT] = {0};
+    TranslatorOptions options = OPTIONS;
+    assert_int_equal(tokenizer_set_role(source, TOKENIZER_LANGUAGES, SV("s38")), STATUS_OK);
+    for (int round = 0; round < 3; round++) { /* one language, two, two with a default */
+        if (round == 1)
+            assert_int_equal(tokenizer_set_role(source, TOKENIZER_LANGUAGES, SV("s39")), STATUS_OK);
+        options.target_language = round == 2 ? (char[]){"s39"} : NULL;
+        run(model, &options, 1, LINE, COUNT, out);
+        assert_int_equal(out[0].source_length, round == 1 ? 2 : 3);
+        assert_true((first_source(&out[0]) == one) == (round == 0));
+        assert_true((first_source(&out[0]) == other) == (round == 2));
+        assert_int_equal(first_source(&out[1]), round == 0 ? one : other);
+        assert_int_equal(out[2].chunks, 0);
+        assert_int_equal(out[3].chunks, round == 0); /* a language alone is no text */
+        assert_true(out[4].chunks > 1);
+        int languages = 0;
+        for (int i = 0; i < out[4].source_length; i++) languages += out[4].source[i] == one;
+        assert_int_equal(languages, out[4].chunks);
+        for (int i = 0; i < COUNT; i++) translation_free(&out[i]);
+        memset(out, 0, sizeof out);
+    }
+    Workers *workers = workers_new(1);
+    const Seq2Seq *models = model;
+    Translator *translator;
+    options.target_language = (char[]){"deu"};
+    assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_USAGE);
+    assert_non_null(strstr(status_message(), "no token for the target language 'deu'"));
+    workers_free(workers);
+    seq2seq_free(model);
+}
+
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
@@ -396,7 +444,8 @@ int main(void) {
         cmocka_unit_test(test_long_lines),           cmocka_unit_test(test_crop),
         cmocka_unit_test(test_where_lines_are_cut),  cmocka_unit_test(test_where_chinese_is_cut),
         cmocka_unit_test(test_endless_word),         cmocka_unit_test(test_greedy_tokens),
-        cmocka_unit_test(test_forced_lines),         cmocka_unit_test(test_different_candidates),
+        cmocka_unit_test(test_forced_lines),         cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_different_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
