@@ -20,11 +20,12 @@
 #include "translate/unknown_text.h"
 #include "viz/heatmap.h"
 
-static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
-                            "                         [INPUT...] [> OUTPUT]\n"
-                            "\n"
-                            "Translates text, one sentence per line: one line out for each line in. Translates\n"
-                            "documents (HTML, PO, XLIFF, SubRip, WebVTT, Markdown) as a whole; see --format.\n";
+static const char USAGE[] =
+    "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
+    "                         [INPUT...] [> OUTPUT]\n"
+    "\n"
+    "Translates text, one sentence per line: one line out for each line in. Translates\n"
+    "documents (HTML, PO, XLIFF, SubRip, WebVTT, Markdown) as a whole; see --format.\n";
 
 static const char DETAILS[] =
     "The model file has search options of its own, which may differ from the defaults\n"
@@ -307,8 +308,10 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     translator->progress = show_progress;
     translator->progress_context = session;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
-    TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count,
-                       translator, session->workers));
+    TranslatorOptions used = *translator;
+    if (session->document) used.quiet = true; /* its warnings name lines */
+    TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count, &used,
+                       session->workers));
     TRY(session_open(session));
     InputLines *input = &session->input;
     input->json = options->json_input;

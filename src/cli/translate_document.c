@@ -44,16 +44,16 @@ static Status detect(const char *path, const DocumentFormat **format) {
 }
 
 static Status check_options(const TranslateOptions *options, const DocumentFormat *format) {
-    const char *option = options->json                                   ? "--json"
-                         : options->json_input                           ? "--json-input"
-                         : options->n_best                               ? "--n-best"
-                         : options->word_scores                          ? "--word-scores"
-                         : options->attention                            ? "--attention"
-                         : options->references.count                     ? "--reference"
-                         : options->prefix || options->prefix_file       ? "--prefix"
-                         : options->translator.crop                      ? "--max-length-crop"
-                         : strcmp(options->alignment, "none") != 0       ? "--alignment"
-                                                                         : NULL;
+    const char *option = options->json                             ? "--json"
+                         : options->json_input                     ? "--json-input"
+                         : options->n_best                         ? "--n-best"
+                         : options->word_scores                    ? "--word-scores"
+                         : options->attention                      ? "--attention"
+                         : options->references.count               ? "--reference"
+                         : options->prefix || options->prefix_file ? "--prefix"
+                         : options->translator.crop                ? "--max-length-crop"
+                         : strcmp(options->alignment, "none") != 0 ? "--alignment"
+                                                                   : NULL;
     if (option) {
         status_fail(STATUS_USAGE, "option '%s' is for lines of text, and the input is %s", option,
                     format->title);

@@ -8,8 +8,9 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT, &PO_DOCUMENT, &XLIFF_DOCUMENT, &SUBRIP_DOCUMENT,
-                                               &WEBVTT_DOCUMENT, &MARKDOWN_DOCUMENT, &TEXT_DOCUMENT};
+static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT,   &PO_DOCUMENT,     &XLIFF_DOCUMENT,
+                                                &SUBRIP_DOCUMENT, &WEBVTT_DOCUMENT, &MARKDOWN_DOCUMENT,
+                                                &TEXT_DOCUMENT};
 
 const DocumentFormat *document_format(StrView name) {
     for (size_t i = 0; i < COUNT(FORMATS); i++)
@@ -35,7 +36,8 @@ const DocumentFormat *document_detect(StrView sample) {
 #define PANDOC(from)                                                                                         \
     "convert it with pandoc, there and back: pandoc FILE -t html -s -o FILE.html; translate it; pandoc "     \
     "NEW.html -o NEW." from
-#define TOOLKIT(there, back) "convert it with translate-toolkit, there and back: " there "; translate it; " back
+#define TOOLKIT(there, back)                                                                                 \
+    "convert it with translate-toolkit, there and back: " there "; translate it; " back
 
 /* A file that begins with `magic` and contains `part`, or whose root element has this name. */
 static const struct {
@@ -47,12 +49,9 @@ static const struct {
     {NULL, NULL, "resources", "a file of Android strings",
      TOOLKIT("android2po FILE FILE.po", "po2android -t FILE NEW.po NEW.xml")},
     {NULL, NULL, "TS", "a file of Qt Linguist", TOOLKIT("ts2po FILE FILE.po", "po2ts NEW.po NEW.ts")},
-    {NULL, NULL, "root", "a RESX file",
-     TOOLKIT("resx2po FILE FILE.po", "po2resx -t FILE NEW.po NEW.resx")},
-    {"{\n", NULL, NULL, "a JSON file",
-     TOOLKIT("json2po FILE FILE.po", "po2json -t FILE NEW.po NEW.json")},
-    {"{\r\n", NULL, NULL, "a JSON file",
-     TOOLKIT("json2po FILE FILE.po", "po2json -t FILE NEW.po NEW.json")},
+    {NULL, NULL, "root", "a RESX file", TOOLKIT("resx2po FILE FILE.po", "po2resx -t FILE NEW.po NEW.resx")},
+    {"{\n", NULL, NULL, "a JSON file", TOOLKIT("json2po FILE FILE.po", "po2json -t FILE NEW.po NEW.json")},
+    {"{\r\n", NULL, NULL, "a JSON file", TOOLKIT("json2po FILE FILE.po", "po2json -t FILE NEW.po NEW.json")},
     {"%PDF-", NULL, NULL, "a PDF file", "translate the document that it was made from"},
 };
 

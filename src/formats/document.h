@@ -57,8 +57,8 @@ typedef struct {
 } Document;
 
 struct DocumentFormat {
-    const char *name;  /* of --format */
-    const char *title; /* "an HTML document" */
+    const char *name;   /* of --format */
+    const char *title;  /* "an HTML document" */
     bool is_wrapped;    /* a line end in a text is a space */
     bool has_many_tags; /* the markup of its texts is tags that models seldom know */
     bool is_bilingual;  /* translations stand beside the texts */

@@ -36,8 +36,7 @@ static void add_texts(Document *document, const Markup *markup) {
         if (part.length == 0) continue;
         StrView source = markup_source(markup, part);
         size_t from = (size_t)(source.data - bytes);
-        if (source.length > 0)
-            document_add(document, from, from + source.length, source)->kind = KIND_TEXT;
+        if (source.length > 0) document_add(document, from, from + source.length, source)->kind = KIND_TEXT;
     }
 }
 

@@ -1,9 +1,9 @@
 /* document_markdown.c - Markdown, and plain text with paragraphs.
  *
- * A block is a paragraph, a heading, an item of a list, or a cell of a table. Its lines are joined, translated,
- * and wrapped again at the width of the file's longest wrapped line, with the indent of its second line. Front matter, code, blocks
- * of HTML, definitions of links, rules and underlines stay. In plain text, lines with columns (three spaces or
- * a TAB between words) stay, too.
+ * A block is a paragraph, a heading, an item of a list, or a cell of a table. Its lines are joined,
+ * translated, and wrapped again at the width of the file's longest wrapped line, with the indent of its
+ * second line. Front matter, code, blocks of HTML, definitions of links, rules and underlines stay. In plain
+ * text, lines with columns (three spaces or a TAB between words) stay, too.
  */
 #include <ctype.h>
 #include <string.h>
@@ -80,8 +80,8 @@ static Prefix prefix_of(StrView line, bool markdown) {
         if (item > 0) {
             prefix.item = true;
             at += item;
-        } else if (at < line.length && line.data[at] == '>' && (markdown || marks > 0 || at + 1 == line.length ||
-                                                                line.data[at + 1] == ' ')) {
+        } else if (at < line.length && line.data[at] == '>' &&
+                   (markdown || marks > 0 || at + 1 == line.length || line.data[at + 1] == ' ')) {
             prefix.quotes++;
             at++;
         } else {

@@ -1,10 +1,10 @@
 /* document_po.c - catalogues of gettext. A scanner of its own keeps each byte that is not written.
  *
- * An entry is a group of lines around a msgid. Its empty msgstr gets a translation, with the comment "attn-mt:
- * confidence 0.87" and, below the threshold, the flag fuzzy. The first plural form is a translation of msgid,
- * unless msgid lacks placeholders that msgid_plural has and the language has more than two forms; the others
- * are of msgid_plural. Translations agree with msgid in line ends at their start and end, and in format
- * directives; those that do not are left out.
+ * An entry is a group of lines around a msgid. Its empty msgstr gets a translation, with the comment
+ * "attn-mt: confidence 0.87" and, below the threshold, the flag fuzzy. The first plural form is a translation
+ * of msgid, unless msgid lacks placeholders that msgid_plural has and the language has more than two forms;
+ * the others are of msgid_plural. Translations agree with msgid in line ends at their start and end, and in
+ * format directives; those that do not are left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +24,11 @@ typedef struct {
 } Field;
 
 typedef struct {
-    size_t start;                 /* of its first comment */
-    size_t flags;                 /* after "#,"; 0: there are none */
-    size_t flags_end;             /* of this line */
+    size_t start;                      /* of its first comment */
+    size_t flags;                      /* after "#,"; 0: there are none */
+    size_t flags_end;                  /* of this line */
     size_t previous_from, previous_to; /* the lines "#|" */
-    size_t score_from, score_to;  /* our comment */
+    size_t score_from, score_to;       /* our comment */
     Field id, plural, other, forms[MOST_FORMS];
     size_t keyword; /* of msgctxt or msgid: flags are written before it */
     int form_count; /* lines msgstr */
@@ -218,7 +218,8 @@ static Status end_entry(Reader *reader) {
     status = add_strings(document, &entry->id, &id);
     if (status == STATUS_OK && entry->form_count == 0)
         status = document_fail(document, entry->id.from, "a msgid without msgstr");
-    if (status == STATUS_OK && entry->plural.is_there) status = add_strings(document, &entry->plural, &plural);
+    if (status == STATUS_OK && entry->plural.is_there)
+        status = add_strings(document, &entry->plural, &plural);
     bool empty = true;
     for (int f = 0; status == STATUS_OK && f < entry->form_count; f++) {
         if (!entry->forms[f].is_there)
@@ -307,21 +308,24 @@ static int form_number(StrView line) {
 /* The field that a keyword begins. */
 static Status find_field(Reader *reader, StrView line, size_t at, Field **field) {
     Entry *entry = &reader->entry;
-    bool context = is_keyword(line, "msgctxt"), id = is_keyword(line, "msgid"), domain = is_keyword(line, "domain");
+    bool context = is_keyword(line, "msgctxt"), id = is_keyword(line, "msgid"),
+         domain = is_keyword(line, "domain");
     int form = form_number(line);
     if ((context || id || domain) && reader->has_entry && entry->form_count > 0) TRY(end_entry(reader));
     if (!reader->has_entry) begin_entry(reader, at);
     if ((context || id) && entry->keyword == 0) entry->keyword = at;
-    *field = context || domain                    ? &entry->other
-             : id                                 ? &entry->id
-             : is_keyword(line, "msgid_plural")   ? &entry->plural
-             : form >= 0                          ? &entry->forms[form]
-                                                  : NULL;
+    *field = context || domain                  ? &entry->other
+             : id                               ? &entry->id
+             : is_keyword(line, "msgid_plural") ? &entry->plural
+             : form >= 0                        ? &entry->forms[form]
+                                                : NULL;
     if (form + 1 > entry->form_count) entry->form_count = form + 1;
     if (!*field)
-        return document_fail(reader->document, at, "not a line of a PO file, or a plural of more than 6 forms");
+        return document_fail(reader->document, at,
+                             "not a line of a PO file, or a plural of more than 6 forms");
     bool order = form < 0 || (entry->id.is_there && entry->plural.is_there == (line.data[6] == '['));
-    return order ? STATUS_OK : document_fail(reader->document, at, "this msgstr does not belong to its msgid");
+    return order ? STATUS_OK
+                 : document_fail(reader->document, at, "this msgstr does not belong to its msgid");
 }
 
 static Status read_line(Reader *reader, StrView line, size_t at, size_t next) {

@@ -13,9 +13,9 @@
 enum { MOST_JOINED = 6, SHORTEST_LINE = 20 };
 
 typedef struct {
-    size_t from, to; /* its text, without the last line end */
+    size_t from, to;        /* its text, without the last line end */
     long milliseconds, end; /* when it begins and ends */
-    int columns;     /* of its text without tags */
+    int columns;            /* of its text without tags */
     int lines;
     bool is_plain; /* without times in its text */
 } Cue;
@@ -117,8 +117,9 @@ static StrView cue_text(const Document *document, const Cue *cue) {
 
 /* Does the text end a sentence? */
 static bool ends_sentence(StrView text) {
-    static const char *const ENDS[] = {".", "!", "?", "\xE2\x80\xA6", "\xE3\x80\x82", "\xEF\xBC\x81",
-                                       "\xEF\xBC\x9F", "\xE2\x99\xAA", ")", "]", ":"};
+    static const char *const ENDS[] = {
+        ".", "!", "?", "\xE2\x80\xA6", "\xE3\x80\x82", "\xEF\xBC\x81", "\xEF\xBC\x9F", "\xE2\x99\xAA",
+        ")", "]", ":"};
     static const char *const CLOSING[] = {"\"", "'", "\xE2\x80\x9D", "\xC2\xBB", "\xE2\x80\x99"};
     for (bool cut = true; cut;) {
         cut = false;
@@ -141,7 +142,8 @@ static bool ends_sentence(StrView text) {
 static bool continues(const Document *document, const Cue *cue, const Cue *next) {
     enum { LONGEST_PAUSE = 2000 };
     StrView text = sv_trim(cue_text(document, next));
-    bool speaker = sv_starts(text, SV("-")) || sv_starts(text, SV("\xE2\x80\x93")) || sv_starts(text, SV("["));
+    bool speaker =
+        sv_starts(text, SV("-")) || sv_starts(text, SV("\xE2\x80\x93")) || sv_starts(text, SV("["));
     return cue->is_plain && next->is_plain && !speaker && next->milliseconds - cue->end <= LONGEST_PAUSE &&
            !ends_sentence(cue_text(document, cue));
 }
@@ -202,7 +204,8 @@ static Status read(Document *document) {
         StrView line = sv_trim((StrView){bytes.data + at, next - at});
         long begin, end;
         if (is_timing(line, &begin, &end)) {
-            if (in_cue && cue.to > cue.from) return document_fail(document, at, "a time inside of a cue's text");
+            if (in_cue && cue.to > cue.from)
+                return document_fail(document, at, "a time inside of a cue's text");
             cue = (Cue){.from = next, .to = next, .milliseconds = begin, .end = end};
             in_cue = true;
         } else if (in_cue && line.length == 0) {

@@ -22,8 +22,8 @@ typedef struct {
 typedef struct {
     XmlTag tag;
     Element source, seg_source, target, match; /* match: an <alt-trans> that we wrote */
-    size_t unit; /* 2.0: the end of the tag of its <unit> */
-    size_t matches_end; /* 2.0: where <matches> of the unit ends; 0: there is none */
+    size_t unit;                               /* 2.0: the end of the tag of its <unit> */
+    size_t matches_end;                        /* 2.0: where <matches> of the unit ends; 0: there is none */
     StrView matches_prefix;
     int number; /* in its <unit>, from 1 */
     size_t segment;
@@ -66,7 +66,8 @@ typedef struct {
 /* From the tag to the end of its element. */
 static bool read_element(Reader *reader, const XmlTag *tag, Element *element) {
     XmlScan *scan = &reader->scan;
-    *element = (Element){.is_there = true, .tag = *tag, .inner = tag->to, .inner_end = tag->to, .end = tag->to};
+    *element =
+        (Element){.is_there = true, .tag = *tag, .inner = tag->to, .inner_end = tag->to, .end = tag->to};
     if (tag->kind == XML_TAG_EMPTY) return true;
     XmlTag next;
     for (int depth = scan->depth; scan->depth >= depth;)
@@ -89,7 +90,8 @@ static void add_source(StrView source, StrBuf *out) {
     for (;;) {
         StrView begin = SV("<![CDATA[");
         const char *cdata = memmem(source.data, source.length, begin.data, begin.length);
-        const char *end = cdata ? memmem(cdata, (size_t)(source.data + source.length - cdata), "]]>", 3) : NULL;
+        const char *end =
+            cdata ? memmem(cdata, (size_t)(source.data + source.length - cdata), "]]>", 3) : NULL;
         if (!end) break;
         strbuf_add(out, (StrView){source.data, (size_t)(cdata - source.data)});
         cdata += begin.length;

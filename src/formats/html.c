@@ -59,7 +59,8 @@ void html_tags_find(StrView text, HtmlTags *tags) {
         if (length == 0) {
             length = 1;
         } else if (depth > 0) {
-            bool same = name.length == skipped.length && strncasecmp(name.data, skipped.data, name.length) == 0;
+            bool same =
+                name.length == skipped.length && strncasecmp(name.data, skipped.data, name.length) == 0;
             if (same && tag_is_closing(tag))
                 depth--;
             else if (same && tag_is_opening(tag))

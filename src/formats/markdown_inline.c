@@ -102,7 +102,8 @@ static size_t closing(StrView text, size_t at, size_t limit, char open, char clo
 
 /* Does a line of the document define a link with this label? */
 static bool is_defined(StrView document, StrView label) {
-    for (const char *at; label.length > 0 && (at = memmem(document.data, document.length, label.data, label.length));) {
+    for (const char *at;
+         label.length > 0 && (at = memmem(document.data, document.length, label.data, label.length));) {
         const char *after = at + label.length, *end = document.data + document.length;
         bool line = at > document.data && at[-1] == '[';
         if (line && after + 1 < end && after[0] == ']' && after[1] == ':') return true;
@@ -178,15 +179,21 @@ static bool encode_mark(Encoder *encoder) {
         text_escape((StrView){&next, 1}, encoder->out);
         encoder->at += 2;
         return true;
-    case '`': return encode_code(encoder);
+    case '`':
+        return encode_code(encoder);
     case '*':
     case '_':
-    case '~': return encode_emphasis(encoder);
+    case '~':
+        return encode_emphasis(encoder);
     case '!':
-    case '[': return encode_link(encoder);
-    case '<': return encode_angle(encoder);
-    case '&': return encode_entity(encoder);
-    default: return false;
+    case '[':
+        return encode_link(encoder);
+    case '<':
+        return encode_angle(encoder);
+    case '&':
+        return encode_entity(encoder);
+    default:
+        return false;
     }
 }
 

@@ -11,12 +11,13 @@ FormatLanguage po_format_of(StrView flag) {
     if (!sv_ends(flag, SV("-format")) || sv_starts(flag, SV("no-")) || sv_starts(flag, SV("possible-")) ||
         sv_starts(flag, SV("impossible-")))
         return FORMAT_NONE;
-    bool c = sv_starts(flag, SV("c-")) || sv_starts(flag, SV("objc-")) || sv_starts(flag, SV("python-format")) ||
-             sv_starts(flag, SV("perl-format")) || sv_starts(flag, SV("php-")) ||
-             sv_starts(flag, SV("awk-")) || sv_starts(flag, SV("sh-printf")) || sv_starts(flag, SV("lua-")) ||
-             sv_starts(flag, SV("gcc-internal-")) || sv_starts(flag, SV("gfc-internal-")) ||
-             sv_starts(flag, SV("object-pascal-")) || sv_starts(flag, SV("tcl-")) || sv_starts(flag, SV("kde-")) ||
-             sv_starts(flag, SV("boost-")) || sv_starts(flag, SV("qt-"));
+    bool c = sv_starts(flag, SV("c-")) || sv_starts(flag, SV("objc-")) ||
+             sv_starts(flag, SV("python-format")) || sv_starts(flag, SV("perl-format")) ||
+             sv_starts(flag, SV("php-")) || sv_starts(flag, SV("awk-")) || sv_starts(flag, SV("sh-printf")) ||
+             sv_starts(flag, SV("lua-")) || sv_starts(flag, SV("gcc-internal-")) ||
+             sv_starts(flag, SV("gfc-internal-")) || sv_starts(flag, SV("object-pascal-")) ||
+             sv_starts(flag, SV("tcl-")) || sv_starts(flag, SV("kde-")) || sv_starts(flag, SV("boost-")) ||
+             sv_starts(flag, SV("qt-"));
     return c ? FORMAT_C : FORMAT_OTHER_DIRECTIVES;
 }
 
@@ -35,7 +36,9 @@ static size_t directive(StrView text, size_t at) {
     return i < text.length ? i + 1 - at : text.length - at;
 }
 
-static int in_order(const void *a, const void *b) { return sv_compare(*(const StrView *)a, *(const StrView *)b); }
+static int in_order(const void *a, const void *b) {
+    return sv_compare(*(const StrView *)a, *(const StrView *)b);
+}
 
 typedef struct {
     StrView *items;

@@ -6,7 +6,7 @@
 
 typedef enum {
     FORMAT_NONE,
-    FORMAT_C,     /* c-format, objc-format, and others with the directives of printf */
+    FORMAT_C,               /* c-format, objc-format, and others with the directives of printf */
     FORMAT_OTHER_DIRECTIVES /* all other kinds: braces, $name, %(name)s */
 } FormatLanguage;
 

@@ -72,7 +72,8 @@ bool xml_scan_next(XmlScan *scan, XmlTag *tag) {
     for (bool skipped = true; skipped;) {
         const char *next = memchr(text.data + scan->at, '<', text.length - scan->at);
         if (!next) {
-            if (scan->depth > 0) return fail(scan, text.length, "damaged XML: the file ends inside an element");
+            if (scan->depth > 0)
+                return fail(scan, text.length, "damaged XML: the file ends inside an element");
             scan->at = text.length;
             return false;
         }
@@ -87,7 +88,9 @@ bool xml_scan_next(XmlScan *scan, XmlTag *tag) {
     for (; end < to && !strchr(" \t\r\n/>", text.data[end]); end++)
         if (text.data[end] == ':') local = end + 1;
     if (end == start) return fail(scan, from, "damaged XML: a tag without a name");
-    *tag = (XmlTag){.kind = closing ? XML_TAG_CLOSE : text.data[to - 2] == '/' ? XML_TAG_EMPTY : XML_TAG_OPEN,
+    *tag = (XmlTag){.kind = closing                    ? XML_TAG_CLOSE
+                            : text.data[to - 2] == '/' ? XML_TAG_EMPTY
+                                                       : XML_TAG_OPEN,
                     .from = from,
                     .to = to,
                     .name = {text.data + local, end - local},

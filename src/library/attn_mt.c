@@ -284,8 +284,8 @@ static void translate_html(Call *call) {
         Translation *translation = &call->translations[t];
         for (int rank = 0; tags->count > 0 && rank < translation->count; rank++) {
             StrBuf text = {0};
-            html_tags_apply(tags, 0, tags->count, values + attributes.first[t],
-                            strbuf_view(&language), strbuf_view(&translation->items[rank].text), &text);
+            html_tags_apply(tags, 0, tags->count, values + attributes.first[t], strbuf_view(&language),
+                            strbuf_view(&translation->items[rank].text), &text);
             strbuf_free(&translation->items[rank].text);
             translation->items[rank].text = text;
         }

@@ -49,10 +49,12 @@ fi
 # XLIFF of both versions is well-formed afterwards.
 cat >"$TMP/old.xlf" <<'END'
 <xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en"
- datatype="plaintext"><body><trans-unit id="1"><source><g id="1">go .</g></source></trans-unit></body></file></xliff>
+ datatype="plaintext"><body>
+<trans-unit id="1"><source><g id="1">go .</g></source></trans-unit></body></file></xliff>
 END
 cat >"$TMP/new.xlf" <<'END'
-<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en" trgLang="fr"><file id="f"><unit id="1">
+<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en" trgLang="fr">
+<file id="f"><unit id="1">
 <segment id="s"><source><pc id="1">go .</pc></source></segment></unit></file></xliff>
 END
 for file in old new; do
@@ -97,8 +99,9 @@ expect 3 translate "$TMP/strings.xml"
 says 'android2po'
 
 # The example.
-ATTN_MT=$attn examples/files.sh "$model" "$TMP/example" >"$TMP/out" 2>&1 || fail "examples/files.sh: $(cat "$TMP/out")"
-grep -q '<img src="a.png" alt="salut !">.*<button title="va !">va !</button> <span translate="no">go .</span>' \
+ATTN_MT=$attn examples/files.sh "$model" "$TMP/example" >"$TMP/out" 2>&1 ||
+    fail "examples/files.sh: $(cat "$TMP/out")"
+grep -q '<button title="va !">va !</button> <span translate="no">go .</span>' \
     "$TMP/example/page.html" || fail "example: $(cat "$TMP/example/page.html")"
 
 # There and back through other programs, if they are installed.

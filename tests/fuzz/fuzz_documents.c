@@ -7,8 +7,8 @@
 #include "formats/document.h"
 #include "fuzz/scratch.h"
 
-static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT,   &PO_DOCUMENT,       &XLIFF_DOCUMENT,
-                                                &SUBRIP_DOCUMENT, &WEBVTT_DOCUMENT,   &MARKDOWN_DOCUMENT,
+static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT,   &PO_DOCUMENT,     &XLIFF_DOCUMENT,
+                                                &SUBRIP_DOCUMENT, &WEBVTT_DOCUMENT, &MARKDOWN_DOCUMENT,
                                                 &TEXT_DOCUMENT};
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS };
 
@@ -33,8 +33,7 @@ static void run(const DocumentFormat *format, StrView bytes, const StrView *tran
         require(utf8_valid(strbuf_view(&out)));
         if (!translation && !format->is_bilingual) require(sv_equal(strbuf_view(&out), bytes));
         if (!translation && format->is_bilingual) { /* what was written can be read, and is complete */
-            Document next =
-                {.path = "x", .format = format, .options = {.confident = 0.5}};
+            Document next = {.path = "x", .format = format, .options = {.confident = 0.5}};
             next.bytes = (StrView){strbuf_text(&out), out.length};
             require(document_read(&next) == STATUS_OK);
             document_free(&next);

@@ -19,12 +19,13 @@ static void translate(Document *document, StrView translations, double confidenc
     strbuf_add(&pairs, translations);
     Seq2Seq *model = copy_model_new(&(CopyModelOptions){.translations = strbuf_text(&pairs)});
     const Seq2Seq *models = model;
-    TranslatorOptions options = {.search = {.decode = seq2seq_config(model)->decode, .n_best = 1, .attention = true},
-                                 .split = true,
-                                 .tags = true,
-                                 .tags_aside = document->format->has_many_tags,
-                                 .wrapped = document->format->is_wrapped,
-                                 .quiet = true};
+    TranslatorOptions options = {
+        .search = {.decode = seq2seq_config(model)->decode, .n_best = 1, .attention = true},
+        .split = true,
+        .tags = true,
+        .tags_aside = document->format->has_many_tags,
+        .wrapped = document->format->is_wrapped,
+        .quiet = true};
     Workers *workers = workers_new(1);
     Translator *translator;
     assert_int_equal(translator_new(&translator, &models, 1, &options, workers), STATUS_OK);
@@ -131,7 +132,8 @@ static void test_foreign(void **state) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         StrView sample = {CASES[i].start, CASES[i].length};
         assert_int_equal(document_check_foreign("f", sample), STATUS_DATA);
-        if (!strstr(status_hint_text(), CASES[i].hint)) fail_msg("'%s': %s", CASES[i].start, status_hint_text());
+        if (!strstr(status_hint_text(), CASES[i].hint))
+            fail_msg("'%s': %s", CASES[i].start, status_hint_text());
     }
     assert_int_equal(document_check_foreign("f", SV("the dog")), STATUS_OK);
     assert_int_equal(document_check_foreign("f", SV("")), STATUS_OK);
