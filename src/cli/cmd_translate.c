@@ -24,8 +24,8 @@ static const char USAGE[] =
     "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
     "                         [INPUT...] [> OUTPUT]\n"
     "\n"
-    "Translates text, one sentence per line: one line out for each line in. Translates\n"
-    "documents (HTML, PO, XLIFF, SubRip, WebVTT, Markdown) as a whole; see --format.\n";
+    "Translates text, one sentence per line: one line out for each line in. Documents\n"
+                            "(HTML, PO, XLIFF, SubRip, WebVTT, ...) are translated as a whole: --format.\n";
 
 static const char DETAILS[] =
     "The model file has search options of its own, which may differ from the defaults\n"
