@@ -96,7 +96,7 @@ says "is a DOCX file: no format that is translated"
 says 'hint: convert it with pandoc'
 printf '<?xml version="1.0"?>\n<resources></resources>\n' >"$TMP/strings.xml"
 expect 3 translate "$TMP/strings.xml"
-says 'android2po'
+says 'json2po'
 
 # The example.
 ATTN_MT=$attn examples/files.sh "$model" "$TMP/example" >"$TMP/out" 2>&1 ||

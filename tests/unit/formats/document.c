@@ -124,7 +124,7 @@ static void test_foreign(void **state) {
         {"PK\3\4\0\0word/document.xml", 23, "pandoc"},
         {"PK\3\4mimetypeapplication/epub+zip", 32, "epub"},
         {"PK\3\4mimetypeapplication/vnd.oasis.opendocument.text", 51, "odt"},
-        {"<?xml version='1.0'?>\n<resources>\n", 34, "android2po"},
+        {"<?xml version='1.0'?>\n<resources>\n", 34, "json2po"},
         {"<?xml version='1.0'?><!DOCTYPE TS><TS version='2'>", 50, "ts2po"},
         {"<?xml version='1.0'?><root>", 27, "resx2po"},
         {"{\n \"a\": \"b\"}", 12, "json2po"},
