@@ -20,12 +20,10 @@
 #include "translate/unknown_text.h"
 #include "viz/heatmap.h"
 
-static const char USAGE[] =
-    "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
-    "                         [INPUT...] [> OUTPUT]\n"
-    "\n"
-    "Translates text, one sentence per line: one line out for each line in. Documents\n"
-                            "(HTML, PO, XLIFF, SubRip, WebVTT, ...) are translated as a whole: --format.\n";
+static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
+                            "                         [INPUT...] [> OUTPUT]\n"
+                            "\n"
+                            "Translates text, one line out for each line in, or a document (--format).\n";
 
 static const char DETAILS[] =
     "The model file has search options of its own, which may differ from the defaults\n"

@@ -20,8 +20,8 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "text to translate, one sentence a line, or a document, .gz too; default: standard input"},
     {.flag = "format", .common = true, .type = OPT_CHOICE, FIELD(format), .default_text = "auto",
      .choices = "auto|lines|" DOCUMENT_FORMATS, .arg = "NAME",
-     .help = "format of the input: lines, or a document, of which all but the text stays as it is; auto: "
-             "html, po, xliff, srt and vtt by the file's content, else lines; text: paragraphs"},
+     .help = "lines, or a document, of which all but the text stays; auto: html, po, xliff, srt, vtt by "
+             "content, else lines"},
     {.flag = "confident", .type = OPT_REAL, FIELD(confident), .default_text = "2", .max = 2, .arg = "X",
      .help = "PO and XLIFF: translations with a confidence of at least X need no review; above 1: all need "
              "one (fuzzy in PO)"},
