@@ -69,7 +69,7 @@ static bool read_element(Reader *reader, const XmlTag *tag, Element *element) {
     *element =
         (Element){.is_there = true, .tag = *tag, .inner = tag->to, .inner_end = tag->to, .end = tag->to};
     if (tag->kind == XML_TAG_EMPTY) return true;
-    XmlTag next;
+    XmlTag next = *tag;
     for (int depth = scan->depth; scan->depth >= depth;)
         if (!xml_scan_next(scan, &next)) return false;
     element->inner_end = next.from;
