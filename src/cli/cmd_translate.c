@@ -10,6 +10,7 @@
 #include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/translate_document.h"
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
 #include "translate/input_lines.h"
@@ -22,7 +23,7 @@
 static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
                             "                         [INPUT...] [> OUTPUT]\n"
                             "\n"
-                            "Translates text, one sentence per line: one line out for each line in.\n";
+                            "Translates text, one line out for each line in, or a document (--format).\n";
 
 static const char DETAILS[] =
     "The model file has search options of its own, which may differ from the defaults\n"
@@ -34,6 +35,7 @@ static const char EXAMPLES[] =
     "Examples:\n"
     "  echo \"i'm home .\" | attn-mt translate -m best.safetensors\n"
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
+    "  attn-mt translate -m best.safetensors page.html -o page.de.html\n"
     "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
     "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
 
@@ -52,6 +54,7 @@ typedef struct {
     LineReader *reader; /* of the current input; NULL between inputs */
     size_t next_input;
     InputLines input;
+    const DocumentFormat *document; /* NULL: lines */
     Glossary *glossary;
     UnknownText unknown;
     Problems problems;
@@ -204,7 +207,7 @@ static void report(const Session *session) {
     if (unsplit > 0 && !session->interactive)
         log_info("%s line%s several sentences; --split translates each", str_count(unsplit, lines),
                  unsplit == 1 ? " has" : "s have");
-    if (quiet || session->interactive || session->seconds < 1) return;
+    if (quiet || session->interactive || session->seconds < 1 || session->document) return;
     double count = (double)translator_tokens(session->translator);
     log_info("translated %s line%s in %s: %.1f sentences/s, %s target tokens/s",
              str_count(session->lines, lines), session->lines == 1 ? "" : "s",
@@ -288,6 +291,9 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     TRY(refuse_to_overwrite_inputs(options, options->output));
     TRY(refuse_to_overwrite_inputs(options, options->report));
     TRY(command_refuse_overwrite(options->report, options->output));
+    TRY(translate_document_choose(options, &session->document));
+    options->document = session->document != NULL;
+    if (session->document) translate_document_prepare(session->document, options);
     TRY(translate_score_open(&session->score, &options->references, options->report));
     TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision));
     ensemble_apply_defaults(&session->models, user_options, decode);
@@ -300,8 +306,10 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     translator->progress = show_progress;
     translator->progress_context = session;
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
-    TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count,
-                       translator, session->workers));
+    TranslatorOptions used = *translator;
+    if (session->document) used.quiet = true; /* its warnings name lines */
+    TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count, &used,
+                       session->workers));
     TRY(session_open(session));
     InputLines *input = &session->input;
     input->json = options->json_input;
@@ -369,7 +377,10 @@ Status cmd_translate(int argc, char **argv) {
     if (status == STATUS_OK && help) {
         status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK && (status = session_begin(&session, &user_options)) == STATUS_OK) {
-        for (bool more = true; more && status == STATUS_OK;) {
+        if (session.document)
+            status = translate_document_run(session.document, options, &session.style, &session.models,
+                                            session.translator, session.output);
+        for (bool more = !session.document; more && status == STATUS_OK;) {
             status = next_window(&session, &more);
             if (status == STATUS_OK && session.input.count > 0) status = translate_window(&session);
         }

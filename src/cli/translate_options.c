@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "bleu/bleu_tokenizers.h"
+#include "formats/document.h"
 #include "search/rescore.h"
 #include "translate/mbr.h"
 
@@ -16,7 +17,16 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "model to translate with; several are an ensemble; models of the other direction "
              "(model.decoder.right_to_left) rescore whole translations", .group = "Input and output"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
-     .help = "text to translate, one sentence a line, .gz too; default: standard input"},
+     .help = "text to translate, one sentence a line, or a document, .gz too; default: standard input"},
+    {.flag = "format", .common = true, .type = OPT_CHOICE, FIELD(format), .default_text = "auto",
+     .choices = "auto|lines|" DOCUMENT_FORMATS, .arg = "NAME",
+     .help = "lines, or a document, of which all but the text stays; auto: html, po, xliff, srt, vtt by "
+             "content, else lines"},
+    {.flag = "confident", .type = OPT_REAL, FIELD(confident), .default_text = "2", .max = 2, .arg = "X",
+     .help = "PO and XLIFF: translations with a confidence of at least X need no review; above 1: all need "
+             "one (fuzzy in PO)"},
+    {.flag = "fuzzy", .type = OPT_BOOL, FIELD(fuzzy), .default_text = "false",
+     .help = "PO and XLIFF: also translate texts again whose translation needs a review"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .default_text = "-",
      .arg = "FILE",
      .help = "where translations go; a file is replaced at the end, if there was no error"},
@@ -164,7 +174,7 @@ static Status choose_output(TranslateOptions *options, const Ensemble *models, O
     TRY(read_alignment(options->alignment, style));
     if (search->shortlist > 0) TRY(ensemble_check_shortlists(models, &options->models));
     search->n_best = options->mbr || n_best > 1 ? beam : 1; /* some items may have the same text */
-    search->tokens_only = !style->json && !style->word_scores && n_best == 0;
+    search->tokens_only = !style->json && !style->word_scores && n_best == 0 && !options->document;
     search->attention = style->alignment != ALIGN_NONE || options->attention;
     search->choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     return STATUS_OK;
@@ -178,12 +188,13 @@ static Status choose_confidence(const TranslateOptions *options, const Ensemble 
     bool other_decoders =
         config->model.decoder_bidirectional && left_to_right != config->decode.left_to_right;
     style->confidence = options->confidence;
-    if (!style->confidence) return STATUS_OK;
-    if (!style->json)
+    if (!style->confidence && !options->document) return STATUS_OK;
+    if (!style->json && !options->document)
         return status_hint(status_fail(STATUS_USAGE, "--confidence is written as JSON only"), "add --json");
     if (models->count == 1 && !other_decoders)
         style->calibration = calibration_read(strbuf_view(&models->provenance));
-    if (style->calibration.words == 0 && !options->translator.quiet)
+    bool used = style->confidence || options->confident <= 1;
+    if (style->calibration.words == 0 && used && !options->translator.quiet)
         log_warn("%s: confidence is the geometric mean of token probabilities",
                  models->count > 1 ? "several models have no calibration"
                  : !other_decoders ? "the model has no calibration"

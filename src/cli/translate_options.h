@@ -12,6 +12,10 @@ typedef struct {
     StrList models, inputs, references, glossaries;
     char *output, *report;
     int threads, precision;
+    int format; /* 0: by the content; 1: lines; 2 and more: DOCUMENT_FORMATS */
+    double confident;
+    bool fuzzy;
+    bool document; /* set by the command: the input is a document */
     int tokenizer; /* of BLEU: 1 + index into TOKENIZERS; 0: by the target language */
     int n_best;    /* 0: only the best, without a rank; N_BEST_ALL: the whole beam */
     char *alignment;

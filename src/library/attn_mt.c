@@ -10,6 +10,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "formats/html.h"
 #include "kern/kern.h"
 #include "search/ensemble.h"
 #include "translate/alignment.h"
@@ -213,6 +214,7 @@ static TranslatorOptions translator_options(const Call *call) {
     TranslatorOptions options = {.split = requested->split,
                                  .wrapped = requested->markup,
                                  .tags = requested->markup,
+                                 .tags_aside = requested->markup,
                                  .accelerator = (AcceleratorKind)requested->accelerator,
                                  .translate_symbols = call->model->models.translates_symbols,
                                  .quiet = true,
@@ -238,13 +240,70 @@ static Status call_begin(Call *call) {
     call->views = mem_alloc((size_t)models->count, sizeof *call->views);
     for (int m = 0; m < models->count; m++) call->views[m] = seq2seq_view(models->items[m]);
     call->workers = workers_new(1);
-    call->translations = mem_alloc((size_t)call->count, sizeof *call->translations);
+    if (!call->options.markup)
+        call->translations = mem_alloc((size_t)call->count, sizeof *call->translations);
     return translator_new(&call->translator, call->views, models->count, &options, call->workers);
+}
+
+/* The attributes of all texts, as further texts. */
+typedef struct {
+    HtmlTags *tags; /* [count] */
+    int *first;     /* [count] the text of its first attribute */
+    StrView *texts; /* [total] those of the call, and the attributes */
+    int total;
+} Attributes;
+
+static void find_attributes(const Call *call, Attributes *attributes) {
+    size_t count = (size_t)call->count, capacity = count;
+    *attributes = (Attributes){mem_alloc(count, sizeof(HtmlTags)), mem_alloc(count, sizeof(int)),
+                               mem_alloc(count, sizeof(StrView)), call->count};
+    if (count > 0) memcpy(attributes->texts, call->texts, count * sizeof *call->texts);
+    for (int t = 0; t < call->count; t++) {
+        HtmlTags *tags = &attributes->tags[t];
+        html_tags_find(call->texts[t], tags);
+        attributes->first[t] = attributes->total;
+        MEM_GROW(attributes->texts, capacity, (size_t)(attributes->total + tags->attribute_count));
+        for (int a = 0; a < tags->attribute_count; a++)
+            attributes->texts[attributes->total++] = tags->attributes[a].value;
+    }
+}
+
+/* Translates the attributes with the texts, and writes them into all candidates. */
+static void translate_html(Call *call) {
+    Attributes attributes;
+    find_attributes(call, &attributes);
+    call->translations = mem_alloc((size_t)attributes.total, sizeof *call->translations);
+    translator_run(call->translator, attributes.texts, NULL, attributes.total, 1, call->translations);
+    StrView *values = mem_alloc((size_t)attributes.total, sizeof *values);
+    StrBuf language = {0};
+    html_language(strbuf_view(&call->model->models.target_language), &language);
+    for (int i = call->count; i < attributes.total; i++)
+        values[i] = strbuf_view(&call->translations[i].items[0].text);
+    for (int t = 0; t < call->count; t++) {
+        const HtmlTags *tags = &attributes.tags[t];
+        Translation *translation = &call->translations[t];
+        for (int rank = 0; tags->count > 0 && rank < translation->count; rank++) {
+            StrBuf text = {0};
+            html_tags_apply(tags, 0, tags->count, values + attributes.first[t], strbuf_view(&language),
+                            strbuf_view(&translation->items[rank].text), &text);
+            strbuf_free(&translation->items[rank].text);
+            translation->items[rank].text = text;
+        }
+    }
+    strbuf_free(&language);
+    mem_free(values);
+    mem_free(attributes.first);
+    for (int t = 0; t < call->count; t++) html_tags_free(&attributes.tags[t]);
+    mem_free(attributes.tags);
+    mem_free(attributes.texts);
 }
 
 static void translate(Call *call) {
     int most = call->options.n_best > 1 ? call->options.n_best : 1;
-    translator_run(call->translator, call->texts, NULL, call->count, 1, call->translations);
+    if (call->options.markup)
+        translate_html(call);
+    else
+        translator_run(call->translator, call->texts, NULL, call->count, 1, call->translations);
     for (int i = 0; i < call->count; i++) translation_keep_different(&call->translations[i], most);
 }
 

@@ -77,8 +77,10 @@ typedef struct {
     int n_best;     /* different candidates of each text, at most; 0: one */
     int batch_size; /* sentences searched together, 1 to 100000; 0: the model's own choice */
     int split;      /* not 0: texts are paragraphs, translated sentence by sentence */
-    int markup;     /* not 0: texts are HTML: tags and placeholders come out exactly as they are, a line end
-                      * is a blank, and texts between blocks are translated separately */
+    int markup;     /* not 0: texts are HTML: tags and placeholders come out as they are, a line end is a
+                      * space, texts between blocks are translated separately; code, scripts and
+                      * translate="no" stay; alt, title, placeholder and aria-label are translated, and
+                      * <html> gets the target language as its lang */
     int attention;  /* attn_mt_level */
     int shortlist; /* consider only the N most frequent tokens and N likely translations of each source token,
                       * 1 to 1000, which is faster; 0: all tokens */

@@ -13,19 +13,22 @@ enum { DEEPEST_PAIR = 64 }; /* with more open tags, the first ones become single
 /* Elements that browsers lay out as blocks, lines or cells, and elements with text in the head. Not included
  * are names that other formats use inside of sentences, such as <link>. */
 static const char *const BLOCKS[] = {
-    "address",  "article",  "aside",      "blockquote", "body",    "br",    "caption",   "center",
-    "col",      "colgroup", "dd",         "details",    "dialog",  "dir",   "div",       "dl",
-    "dt",       "fieldset", "figcaption", "figure",     "footer",  "form",  "frameset",  "h1",
-    "h2",       "h3",       "h4",         "h5",         "h6",      "head",  "header",    "hgroup",
-    "hr",       "html",     "legend",     "li",         "listing", "main",  "menu",      "nav",
-    "noframes", "noscript", "ol",         "optgroup",   "option",  "p",     "plaintext", "pre",
-    "search",   "section",  "select",     "summary",    "table",   "tbody", "td",        "tfoot",
-    "th",       "thead",    "title",      "tr",         "ul",      "xmp"};
+    "address", "article",  "aside",    "blockquote", "body",     "br",      "button", "caption",
+    "center",  "col",      "colgroup", "dd",         "details",  "dialog",  "dir",    "div",
+    "dl",      "dt",       "fieldset", "figcaption", "figure",   "footer",  "form",   "frameset",
+    "h1",      "h2",       "h3",       "h4",         "h5",       "h6",      "head",   "header",
+    "hgroup",  "hr",       "html",     "legend",     "li",       "listing", "main",   "menu",
+    "nav",     "noframes", "noscript", "ol",         "optgroup", "option",  "p",      "plaintext",
+    "pre",     "search",   "section",  "select",     "summary",  "table",   "tbody",  "td",
+    "tfoot",   "th",       "thead",    "title",      "tr",       "ul",      "xmp"};
 /* Tags closed implicitly by the next one of their name. */
 static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th", "tr"};
 /* Elements whose content is neither text nor tags. */
 static const char *const RAW[] = {"script", "style"};
 enum { RAW_COUNT = sizeof RAW / sizeof *RAW };
+/* Elements with code of HTML, and the codes of XLIFF, whose content is the code itself. */
+static const char *const CODE[] = {"bpt",  "code", "ec",  "ept",  "it", "kbd",
+                                   "math", "ph",   "pre", "samp", "ut", "var"};
 
 static char byte_at(StrView text, size_t at) { return at < text.length ? text.data[at] : '\0'; }
 
@@ -51,8 +54,13 @@ bool tag_is_block(StrView tag) {
            (tag.length > doctype.length && strncasecmp(tag.data, doctype.data, doctype.length) == 0);
 }
 
-/* Cuts the next attribute off `rest`, the tag after its name; false if there is none. */
-static bool next_attribute(StrView *rest, StrView *name, StrView *value) {
+StrView tag_attributes(StrView tag) {
+    StrView name = tag_name(tag);
+    const char *end = name.data + name.length;
+    return name.length > 0 ? (StrView){end, (size_t)(tag.data + tag.length - end)} : SV("");
+}
+
+bool tag_next_attribute(StrView *rest, StrView *name, StrView *value) {
     size_t i = 0;
     while (is_blank(byte_at(*rest, i)) || byte_at(*rest, i) == '/') i++;
     size_t start = i;
@@ -71,12 +79,10 @@ static bool next_attribute(StrView *rest, StrView *name, StrView *value) {
     return name->length > 0 || has_value;
 }
 
-/* Does this opening tag exclude its element from translation? */
-static bool is_untranslatable(StrView tag) {
-    StrView start = tag_name(tag), name, value, word;
-    const char *end_of_name = start.data + start.length;
-    StrView rest = {end_of_name, (size_t)(tag.data + tag.length - end_of_name)};
-    while (next_attribute(&rest, &name, &value)) {
+bool tag_is_untranslatable(StrView tag) {
+    StrView rest = tag_attributes(tag), name, value, word;
+    if (FIND_NAME(tag_name(tag), CODE) >= 0 || FIND_NAME(tag_name(tag), RAW) >= 0) return true;
+    while (tag_next_attribute(&rest, &name, &value)) {
         if (equals(name, "translate") && equals(value, "no")) return true;
         while (equals(name, "class") && sv_next_word(&value, &word))
             if (equals(word, "notranslate")) return true;
@@ -90,7 +96,6 @@ typedef struct {
     PlaceholderScan scan;
     Markup *markup;
     bool without_end[RAW_COUNT]; /* the rest of the text has no closing tag */
-    bool in_pre;
 } Scan;
 
 static void add_mark(Scan *scan, Mark mark) {
@@ -98,13 +103,6 @@ static void add_mark(Scan *scan, Mark mark) {
     mark.partner = -1;
     MEM_GROW(markup->items, markup->capacity, (size_t)markup->count + 1);
     markup->items[markup->count++] = mark;
-}
-
-/* Line ends in <pre>. */
-static void add_line_ends(Scan *scan, size_t from, size_t to) {
-    for (const char *at = scan->scan.text.data + from; scan->in_pre && from < to; from++, at++)
-        if (is_one_of(*at, "\r\n"))
-            add_mark(scan, (Mark){.text = {at, 1}, .type = PLACEHOLDER_TAG, .block = true});
 }
 
 /* Length from `at` to the end of the tag that closes RAW[raw]; 0: there is none. */
@@ -135,13 +133,11 @@ static void scan_mark(Scan *scan, const Placeholder *found) {
         mark.text.length += content;
         scan->scan.at += content;
     }
-    if (mark.kind != MARK_SINGLE && equals(name, "pre")) scan->in_pre = mark.kind == MARK_OPEN;
     add_mark(scan, mark);
 }
 
 static void scan_marks(Scan *scan) {
     StrView text = scan->scan.text;
-    size_t end = 0; /* of the last mark */
     int c;
     for (Placeholder found; placeholder_next(&scan->scan, &found);) {
         size_t start = (size_t)(found.text.data - text.data);
@@ -149,11 +145,8 @@ static void scan_marks(Scan *scan) {
         scan->markup->icu |= found.kind == PLACEHOLDER_ICU;
         scan->markup->html |= character || (tag && !tag_is_opening(found.text));
         if (character) continue;
-        add_line_ends(scan, end, start);
         scan_mark(scan, &found);
-        end = scan->scan.at;
     }
-    add_line_ends(scan, end, text.length);
 }
 
 /* ---- pairs ---- */
@@ -201,7 +194,7 @@ static void join_untranslatable(Markup *markup) {
     int count = 0;
     for (int m = 0; m < markup->count; m++) {
         Mark mark = markup->items[m];
-        if (mark.kind == MARK_OPEN && mark.partner >= 0 && is_untranslatable(mark.text)) {
+        if (mark.kind == MARK_OPEN && mark.partner >= 0 && tag_is_untranslatable(mark.text)) {
             m = mark.partner;
             mark.text.length = (size_t)(mark_end(&markup->items[m]) - mark.text.data);
             mark.kind = MARK_SINGLE;

@@ -6,11 +6,12 @@
  * read are no marks but text.
  *
  * Names and attributes have the meaning of HTML:
- *   - Tags of blocks (<p> </td> <br>; markup.c has the list), line ends in <pre> and the parts of ICU's
+ *   - Tags of blocks (<p> </td> <br>; markup.c has the list) and the parts of ICU's
  *     plurals and selects are breaks: the texts on both sides are unrelated. Tags of a pair with a break in
  *     between have no partner. A break includes the adjacent white space and tags.
- *   - An element that must not be translated (<script> <style> translate="no" class="notranslate") is one
- *     mark, with its content.
+ *   - An element that must not be translated (<script> <style> <pre> <code> <kbd> <samp> <var> <math>,
+ *     translate="no", class="notranslate"; <ph> <it> <bpt> <ept> <ut> of XLIFF) is one mark, with its
+ *     content.
  *
  * The masked text is for rules that cut texts into sentences and chunks: its breaks are MARKUP_BREAK, a
  * placeholder or an untranslatable text is a word, tags are nothing, or a space between texts that a single
@@ -34,7 +35,7 @@ typedef struct {
     PlaceholderKind type;
     bool is_element; /* with its content, which must not be translated */
     bool is_visible; /* an element whose content is text */
-    bool block;      /* tag of a block, line end in <pre>, part of ICU's skeleton */
+    bool block;      /* tag of a block, part of ICU's skeleton */
     int partner;     /* index of the other tag of a pair without a break in it, else -1 */
     size_t position; /* in the masked text */
 } Mark;
@@ -60,6 +61,12 @@ typedef struct {
 
 /* Does the tag begin or end a block, or a line? */
 bool tag_is_block(StrView tag);
+/* Must the element of this opening tag stay as it is? */
+bool tag_is_untranslatable(StrView tag);
+/* The tag after its name, for tag_next_attribute, which cuts the next attribute off `rest`; false if there is
+ * none. A value is without its quotes; it is empty if there is none. */
+StrView tag_attributes(StrView tag);
+bool tag_next_attribute(StrView *rest, StrView *name, StrView *value);
 /* `markup` is zeroed. */
 void markup_find(StrView text, Markup *markup);
 void markup_free(Markup *markup);

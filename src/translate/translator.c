@@ -427,6 +427,12 @@ static void warn_long(const TranslatorOptions *options, StrView text, const Text
                  texts->count);
 }
 
+static bool has_tags(const MarkedText *text) {
+    for (int i = 0; i < text->count; i++)
+        if (text->items[i].is_tag) return true;
+    return false;
+}
+
 /* Add a chunk with marks; `markup` must outlive it unless all views of the marks are into `source`. */
 static bool chunks_add_marked(Chunks *chunks, const Translator *translator, int line, const Markup *markup,
                               StrView source, bool capitals) {
@@ -438,6 +444,7 @@ static bool chunks_add_marked(Chunks *chunks, const Translator *translator, int 
         return false;
     }
     marked_chunk_make(&marked, text, translator->models, translator->count);
+    if (translator->options.tags_aside && has_tags(&marked.text)) marked.in_place = false;
     return chunks_add(chunks, translator, line, source, marked, capitals);
 }
 

@@ -25,7 +25,8 @@
  *               with its placeholders as phrases that must occur (search/constraints.h). If that gives none
  *               either, or if a model cannot spell a placeholder, the text is translated without its markup,
  *               which is put back by the attention weights, or at its share of the text if the model has none
- *               (markup_restore.h). So each item of a translation agrees with its line.
+ *               (markup_restore.h). So each item of a translation agrees with its line. With
+ *               options.tags_aside texts with tags are always translated without their markup.
  *   Threads     one call at a time
  */
 #ifndef TRANSLATE_TRANSLATOR_H
@@ -42,6 +43,8 @@ typedef struct {
     bool split;             /* lines are paragraphs */
     bool wrapped;           /* a line end in a paragraph is a space, as in HTML */
     bool tags;              /* lines contain markup and placeholders, which come back as they are */
+    bool tags_aside;        /* texts with tags are translated without their markup, which the attention puts
+                             * back: for models that have not learned from texts with such tags */
     bool translate_symbols; /* also text without letters: the model learned to */
     bool read_unknown;      /* models read <unk> for what they cannot spell; it is not put back */
     AcceleratorKind

@@ -22,7 +22,7 @@ cp my-dev.tsv noisy.tsv
 printf 'go\tva\n' >terms.tsv
 cut -f 1 my-dev.tsv | tee test.en >input.txt
 cut -f 2 my-dev.tsv | tee test.fr >reference.txt
-sed 's|.*|<p>&</p>|' input.txt >page.html
+{ echo '<!DOCTYPE html>' && sed 's|.*|<p>&</p>|' input.txt; } >page.html
 sed 's/^/0 ||| /; s/$/ ||| F0= -1 ||| -1/' test.fr | awk '{ $1 = NR - 1; print }' >output.nbest
 
 status=0

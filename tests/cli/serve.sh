@@ -60,8 +60,10 @@ gives "auto" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
 gives "html" 200 '<b>' post_json "{\"q\": \"<b>$first</b>\", \"format\": \"html\"}"
 wrapped=$(echo "$first" | sed 's/ /\\n/')
 blocks() { printf '"<p>%s</p><pre>%s\\n\\n%s</pre>\\n<style>a\\nb</style>"' "$1" "$2" "$2"; }
-gives "blocks and line ends" 200 "$(blocks "$french" "$french")" \
+gives "blocks and line ends" 200 "$(blocks "$french" "$first")" \
     post_json "{\"q\": $(blocks "$wrapped" "$first"), \"format\": \"html\"}"
+page() { printf '"<html lang=%s><img alt=\\"%s\\">"' "$1" "$2"; }
+gives "attributes" 200 "$(page fr "$french")" post_json "{\"q\": $(page en "$first"), \"format\": \"html\"}"
 gives "attention" 200 ', "attention": {"source": ["' post_json "{\"q\": \"$first\", \"attention\": \"word\"}"
 gives "accelerator" 200 '"translatedText": "_' post_json "{\"q\": \"_12\", \"accelerator\": \"auto\"}"
 gives "accelerator" 400 "'accelerator' is not none, &, _ or auto" \

@@ -69,7 +69,7 @@ cat >"$TMP/json" <<'END'
 {"text": "<p>go .</p><p>hi !</p>", "constraints": ["chat"]}
 END
 expect 3 translate --tags --split --json-input "$TMP/json"
-grep -qF '"translation": "<pre>va !\n\n  salut !</pre>\n"' "$TMP/out" || fail "line ends: $(cat "$TMP/out")"
+grep -qF '"translation": "<pre>go .\n\n  hi !</pre>\n"' "$TMP/out" || fail "line ends: $(cat "$TMP/out")"
 says 'line 2: "constraints" do not say which of its 2 sentences they are for'
 printf '<b x="\377">go .</b>\n' >"$TMP/odd"
 expect 0 translate --tags --json "$TMP/odd"
