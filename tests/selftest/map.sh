@@ -1,6 +1,6 @@
 #!/bin/sh
-# map.sh - every file, function and table that src/README.md names exists, and every test that tests/README.md
-# names.
+# map.sh - every file, function and table that src/README.md names exists, its levels are those that are
+# checked, and every test that tests/README.md names exists.
 set -u
 map=src/README.md
 bad=0
@@ -44,4 +44,13 @@ done <"$TMP/said"
 for name in $(grep -o '`[A-Za-z]*_[A-Za-z0-9_]*`' "$map" | tr -d '`' | sort -u); do
     grep -rqw "$name" src || say "nothing is called '$name'"
 done
+
+# The table of levels names every folder, with the level that scripts/check-source checks, and has one purpose
+# for each: no comma.
+sed -nE 's/^\| ([0-9]+) \| `([a-z]+)\/` \|.*/\2:\1/p' "$map" | sort >"$TMP/levels"
+sed -n '/levels = /,/split(/p' scripts/check-source | grep -oE '[a-z]+:[0-9]+' | sort >"$TMP/checked"
+cmp -s "$TMP/levels" "$TMP/checked" || say "the levels are not those of scripts/check-source:
+$(diff "$TMP/levels" "$TMP/checked")"
+sed -nE 's/^\| [0-9]+ \| `([a-z]+)\/` \| .*,.*/\1/p' "$map" >"$TMP/commas"
+[ ! -s "$TMP/commas" ] || say "the purpose of '$(tr '\n' ' ' <"$TMP/commas")' has a comma"
 exit $bad
