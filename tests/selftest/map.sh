@@ -19,6 +19,16 @@ for file in $(grep -o '`tests/[a-z0-9_]*[a-zA-Z0-9_./-]*`' tests/README.md | tr 
     [ -e "$file" ] || say "tests/README.md: no file '$file'"
 done
 
+# Every script and file of cases has a row; COMMAND.sh stands for those of the commands.
+commands=$(sed -n 's/^| .*`tests\/cli\/COMMAND.sh`: //p' tests/README.md)
+for file in tests/cli/*.sh tests/selftest/*.sh tests/faults/*.sh tests/cases/*.case; do
+    name=${file##*/}
+    grep -q "[/\`]$name\`" tests/README.md || case $commands in
+    *"\`${name%.sh}\`"*) ;;
+    *) say "tests/README.md has no row for '$file'" ;;
+    esac
+done
+
 # Rows of the two walks: | `file` | `function` `function` | what |. A function is defined in the row's file.
 rows=$(grep -c '^| `[a-z]*/[a-z0-9_]*\.[ch]` | `' "$map")
 [ "$rows" -ge 20 ] || say "only $rows rows of walks"
