@@ -34,8 +34,9 @@ typedef struct {
 /* Reads all entries.
  *   filter      for training: applies max_length, max_ratio and limit, and leaves out the pairs held out for
  *               validation
- *   no filter   for validation: reads only the held-out pairs, if there are any, and drops pairs of more than
- *               VALIDATION_LENGTH tokens per side, because one of them would take longer than all others
+ *   no filter   for validation: if pairs are held out, reads only those among the first `limit`; drops pairs
+ *               of more than VALIDATION_LENGTH tokens per side, because one of them would take longer than
+ *               all others
  * Logs the report. */
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Tokenizer *source,
                    Tokenizer *target, bool filter, bool keep_text, Workers *workers);
