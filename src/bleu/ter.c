@@ -31,19 +31,19 @@ typedef enum { UNREACHED, MATCH, SUBSTITUTE, DELETE, INSERT } Edit;
 typedef struct {
     int cost;
     Edit last;
-} Cell;
+} EditCell;
 
-static const Cell NOWHERE = {INT_MAX / 2, UNREACHED};
+static const EditCell NOWHERE = {INT_MAX / 2, UNREACHED};
 
 /* A hypothesis whose words are shifted towards its reference. A row of the tables has only the cells near the
  * diagonal, from row_begin on. */
 typedef struct {
     Symbols reference;
-    size_t length;             /* of the hypothesis */
-    double slope;              /* of the diagonal: reference words per hypothesis word */
-    size_t width;              /* number of cells on each side of the diagonal */
-    uint32_t *words, *trial;   /* the current hypothesis, and one with a further shift */
-    Cell *table, *trial_table; /* [length + 1][2 width + 1]; row 0 is not stored */
+    size_t length;                 /* of the hypothesis */
+    double slope;                  /* of the diagonal: reference words per hypothesis word */
+    size_t width;                  /* number of cells on each side of the diagonal */
+    uint32_t *words, *trial;       /* the current hypothesis, and one with a further shift */
+    EditCell *table, *trial_table; /* [length + 1][2 width + 1]; row 0 is not stored */
     long *aligned; /* of each reference word: index of its hypothesis word or the one before it, or -1 */
     bool *reference_wrong, *hypothesis_wrong; /* words without a match */
     int candidates;                           /* shifts tried so far */
@@ -64,17 +64,17 @@ static size_t row_begin(const Pair *pair, size_t i) {
 
 /* A row, to compute the next one. */
 typedef struct {
-    const Cell *cells; /* NULL: row 0 */
+    const EditCell *cells; /* NULL: row 0 */
     size_t begin, size;
 } Row;
 
-static Row row_at(const Pair *pair, const Cell *table, size_t i) {
+static Row row_at(const Pair *pair, const EditCell *table, size_t i) {
     size_t size = row_size(pair);
     return (Row){i > 0 ? table + i * size : NULL, row_begin(pair, i), size};
 }
 
-static Cell cell_at(const Row *row, size_t j) {
-    if (!row->cells) return (Cell){(int)j, INSERT};
+static EditCell cell_at(const Row *row, size_t j) {
+    if (!row->cells) return (EditCell){(int)j, INSERT};
     return j >= row->begin && j - row->begin < row->size ? row->cells[j - row->begin] : NOWHERE;
 }
 
@@ -104,20 +104,21 @@ static void pair_free(Pair *pair) {
     mem_free(pair->hypothesis_wrong);
 }
 
-static void take_cheaper(Cell *cell, int cost, Edit edit) {
-    if (cost < cell->cost) *cell = (Cell){cost, edit};
+static void take_cheaper(EditCell *cell, int cost, Edit edit) {
+    if (cost < cell->cost) *cell = (EditCell){cost, edit};
 }
 
 /* Row i from the row above it. */
-static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *table) {
+static void fill_row(const Pair *pair, uint32_t word, size_t i, EditCell *table) {
     const uint32_t *reference = pair->reference.items;
     size_t begin = row_begin(pair, i), size = row_size(pair), columns = pair->reference.count + 1;
     size_t end = (size_t)floor((double)i * pair->slope) + pair->width;
     if (end > columns) end = columns;
     Row above = row_at(pair, table, i - 1);
-    Cell *row = table + i * size, left = NOWHERE, corner = begin > 0 ? cell_at(&above, begin - 1) : NOWHERE;
+    EditCell *row = table + i * size, left = NOWHERE,
+             corner = begin > 0 ? cell_at(&above, begin - 1) : NOWHERE;
     for (size_t j = begin; j < end; j++) {
-        Cell up = cell_at(&above, j), cell = NOWHERE;
+        EditCell up = cell_at(&above, j), cell = NOWHERE;
         if (j > 0) {
             bool same = word == reference[j - 1];
             take_cheaper(&cell, corner.cost + !same, same ? MATCH : SUBSTITUTE);
@@ -131,7 +132,7 @@ static void fill_row(const Pair *pair, uint32_t word, size_t i, Cell *table) {
 }
 
 /* The edit distance. Rows up to `known` are filled already. */
-static int fill_table(const Pair *pair, const uint32_t *words, size_t known, Cell *table) {
+static int fill_table(const Pair *pair, const uint32_t *words, size_t known, EditCell *table) {
     for (size_t i = known + 1; i <= pair->length; i++) fill_row(pair, words[i - 1], i, table);
     Row last = row_at(pair, table, pair->length);
     return cell_at(&last, pair->reference.count).cost;
@@ -183,7 +184,7 @@ static void try_targets(Pair *pair, size_t start, size_t from, size_t length, in
         Shift shift = {start, length, target, 0};
         size_t known = target < start ? target : start; /* rows that the shift does not change */
         perform(pair, shift, pair->trial);
-        memcpy(pair->trial_table + known * row, pair->table + known * row, row * sizeof(Cell));
+        memcpy(pair->trial_table + known * row, pair->table + known * row, row * sizeof(EditCell));
         shift.gain = distance - fill_table(pair, pair->trial, known, pair->trial_table);
         pair->candidates++;
         if (best->length == 0 || is_better(shift, *best)) *best = shift;

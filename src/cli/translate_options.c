@@ -91,15 +91,16 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "lines are paragraphs: translate sentence by sentence; white space between and around sentences "
              "stays"},
     {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(translator.tags), .default_text = "false",
-     .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) come out exactly as they are in the "
-             "source, and entities (&nbsp;) in its way; markup in prefixes is taken out"},
+     .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) stay exactly as they are in the "
+             "source, and characters that the source writes as entities (&nbsp;) stay entities; markup in "
+             "prefixes is removed"},
     {.flag = "accelerator", .type = OPT_CHOICE, FIELD(translator.accelerator), .default_text = "none",
      .choices = ACCELERATOR_CHOICES, .arg = "MARK",
-     .help = "take the accelerator of a line (&File, _Open) out, and put it before a letter of the word that "
-             "translates its word; auto: & or _"},
+     .help = "remove the mark of a line's accelerator key (&File, _Open), and put it before a letter of the "
+             "word that translates its word; auto: & or _"},
     {.flag = "target-language", .type = OPT_STRING, FIELD(translator.target_language), .arg = "NAME",
-     .help = "of a model with several target languages (inspect lists them): translate to NAME, such as fra, "
-             "if a line does not begin with a token such as >>fra<< itself"},
+     .help = "translate to NAME, such as fra, unless a line begins with a token such as >>fra<<: for models "
+             "with several target languages, which inspect lists"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
      .help = "every translation begins with TEXT; with --split, that of the first sentence; a word at the "
              "end of TEXT may be completed unless a space follows",

@@ -53,8 +53,8 @@ Columns columns_first_two(StrView source, StrView target);
  * language named twice is the source the first time and the target the second. */
 Status columns_locate(const char *names, StrView source, StrView target, Columns *columns);
 /* The first line of the file at `path` (formats/table.h), appended; nothing for patterns and files that
- * cannot
- * be read. `languages`: --languages or NULL; a file that is no table names these, or else its own. */
+ * cannot be read. `languages`: --languages or NULL; a file of units (formats/unit.h) names these, or else its
+ * own. */
 void columns_read_first_line(const char *path, const char *languages, StrBuf *line);
 /* Log which columns the header of the file at `path` names; nothing if it was not the reason. */
 void columns_log(const Columns *columns, const char *path);

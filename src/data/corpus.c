@@ -74,7 +74,7 @@ typedef struct {
     int count; /* pairs that are not too long */
     int pair[PAIR_BLOCK], source_length[PAIR_BLOCK], target_length[PAIR_BLOCK];
     long too_long, symbols, symbols_copied;
-} Encoded;
+} EncodedBlock;
 
 typedef struct {
     Corpus *corpus;
@@ -82,7 +82,7 @@ typedef struct {
     const DataOptions *filter; /* or NULL */
     bool keep_text;
     Tokenizer **source_view, **target_view; /* [threads] */
-    Encoded *encoded;                       /* [PAIR_SLOTS] */
+    EncodedBlock *encoded;                  /* [PAIR_SLOTS] */
     Sha256 hash;
 } Reading;
 
@@ -95,7 +95,8 @@ static bool is_too_long(size_t source, size_t target, const DataOptions *options
 }
 
 /* Appends the ids of a pair, and removes them again if it is too long. */
-static void encode_pair(const Reading *reading, const PairBlock *block, int pair, Encoded *out, int thread) {
+static void encode_pair(const Reading *reading, const PairBlock *block, int pair, EncodedBlock *out,
+                        int thread) {
     size_t source_start = out->source.count, target_start = out->target.count;
     tokenizer_encode(reading->source_view[thread], pair_block_source(block, pair), &out->source);
     tokenizer_encode(reading->target_view[thread], pair_block_target(block, pair), &out->target);
@@ -119,7 +120,7 @@ static void encode_pair(const Reading *reading, const PairBlock *block, int pair
 
 static void encode_block(void *context, const PairBlock *block, int thread) {
     const Reading *reading = context;
-    Encoded *out = &reading->encoded[block->slot];
+    EncodedBlock *out = &reading->encoded[block->slot];
     out->source.count = out->target.count = 0;
     out->too_long = out->symbols = out->symbols_copied = 0;
     out->count = 0;
@@ -129,7 +130,7 @@ static void encode_block(void *context, const PairBlock *block, int thread) {
 static Status collect_block(void *context, const PairBlock *block) {
     Reading *reading = context;
     Corpus *corpus = reading->corpus;
-    const Encoded *in = &reading->encoded[block->slot];
+    const EncodedBlock *in = &reading->encoded[block->slot];
     if (corpus->count >= INT_MAX - PAIR_BLOCK)
         return status_fail(STATUS_DATA, "more than %d sentence pairs", INT_MAX - PAIR_BLOCK);
     sha256_add(&reading->hash, block->text.data, block->text.length);

@@ -1,5 +1,6 @@
 /* corpus.h - sentence pairs as token ids, in memory: 2 bytes per token (4 if the vocabulary has more than
- * 65,536 tokens), 16 bytes per pair, and the raw text with keep_text.
+ * 65,536 tokens), 16 bytes per pair, and the raw text with keep_text. There is no cache on disk: every
+ * session of a training reads and tokenizes the files again.
  *
  * Reading, learning and tokenizing run on the threads of `workers`. The results do not depend on their
  * number.
@@ -30,9 +31,12 @@ typedef struct {
     char sha256[65];                  /* of all usable pairs: shows whether a resumed run has the same data */
 } Corpus;
 
-/* Reads all entries. `filter` is for training data: it applies max_length, max_ratio and limit, and leaves
- * out the pairs held out for validation. Without it only these are read, and pairs of more than
- * VALIDATION_LENGTH tokens per side are left out, because one of them would take longer than all others.
+/* Reads all entries.
+ *   filter      for training: applies max_length, max_ratio and limit, and leaves out the pairs held out for
+ *               validation
+ *   no filter   for validation: if pairs are held out, reads only those among the first `limit`; drops pairs
+ *               of more than VALIDATION_LENGTH tokens per side, because one of them would take longer than
+ *               all others
  * Logs the report. */
 Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *options, Tokenizer *source,
                    Tokenizer *target, bool filter, bool keep_text, Workers *workers);

@@ -50,8 +50,7 @@ void pair_reader_allow_other_encodings(PairReader *reader);
 /* Restricts pair_reader_next to a split of the first `limit` usable pairs (0 = all). Default: all pairs. */
 void pair_reader_set_range(PairReader *reader, PairSplit split, int limit);
 /* The next usable pair, valid UTF-8 without NUL. Texts of tables with escapes and of other formats may have
- * line
- * ends and TABs. Views are valid until the next call. */
+ * line ends and TABs. Views are valid until the next call. */
 Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bool *more);
 void pair_reader_rewind(PairReader *reader); /* resets all counts */
 /* Can the texts have line ends and TABs? Looks at the first lines of all files. */

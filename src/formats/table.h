@@ -2,14 +2,13 @@
  *
  * Every command that reads pairs reads them here. The content decides about the format (format.h):
  *
- *   tables           their lines, as they are
- *   CSV              a line for each row
- *   TMX, XLIFF, PO,  a first line with the names of the two languages, "context" and "escaped", then a line
- *                    for
- *   JSON lines       each unit that has a text in both
+ *   tables            their lines, as they are
+ *   CSV               a line for each row
+ *   TMX, XLIFF, PO,   a first line with the names of the two languages, "context" and "escaped"; then a
+ *   JSON lines        line for each unit that has a text in both languages
  *
- * Cells are between TABs. Where the cells have escapes (escapes.h), table_text gives the text of a cell; in
- * lines of formats other than tables they always have.
+ * Cells are between TABs. If they have escapes (escapes.h), table_text gives the text of a cell. Cells of a
+ * table have escapes if its first line says so; cells of other formats always have them.
  *
  * Two languages are chosen from units: those that the caller names, in its order. An exact name comes first,
  * then the language, then another region of it. Without names the languages are those of the first unit that
@@ -17,8 +16,7 @@
  *
  * Memory    bounded for all formats but PO (io/po.h)
  * Fails     STATUS_DATA with file and line for damaged files, for files of kinds that are not read, and for
- *           units
- *           of other languages than the ones named
+ *           units of other languages than the ones named
  */
 #ifndef FORMATS_TABLE_H
 #define FORMATS_TABLE_H

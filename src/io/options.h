@@ -112,7 +112,7 @@ void options_write_json(const OptionTable *tables, bool minimal, StrBuf *out);
 /* Is there a short form of the help? The tables then have common rows and others. */
 bool options_have_short_help(const OptionTable *tables);
 /* Writes the rows as --help text, wrapped at `width`, but not below 48 columns. HELP_SHORT has the common
- * rows only, without headings and keys, and each help only up to its first semicolon. */
+ * rows only, without headings and keys, and each help only up to its first semicolon before a space. */
 void options_write_help(const OptionTable *tables, int width, HelpKind kind, StrBuf *out);
 
 /* ---- one option ----

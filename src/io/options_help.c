@@ -64,11 +64,10 @@ static bool shows_default(const Option *row) {
     return row->default_text && row->default_text[0] && strcmp(row->default_text, "false") != 0;
 }
 
-/* The help up to its first semicolon. */
+/* The help up to its first semicolon before a space. */
 static StrView first_clause(const Option *row) {
-    StrView rest = sv(row->help ? row->help : ""), clause = {0};
-    sv_next(&rest, ';', &clause);
-    return clause;
+    const char *help = row->help ? row->help : "", *end = strstr(help, "; ");
+    return end ? (StrView){help, (size_t)(end - help)} : sv(help);
 }
 
 static void add_choices(StrBuf *help, const char *choices) {

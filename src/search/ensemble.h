@@ -1,4 +1,4 @@
-/* ensemble.h - the models that translate together.
+/* ensemble.h - loads the models that translate together; scorer.h averages their probabilities.
  *
  * Owner   an Ensemble owns its models; release with ensemble_free. A zeroed one is empty
  * Fails   STATUS_USAGE without a path; otherwise as modelfile_load

@@ -103,8 +103,9 @@ static void all_advance(GreedySearch *search, HypothesisList *results) {
 }
 
 /* One row for each given translation; without `targets`, for each sentence. `constraints` [B], or NULL. */
-static void run(Scorer *scorer, const Tokens *sources, int B, const ForcedTargets *targets,
-                const Constraints *constraints, const SearchOptions *options, HypothesisList *results) {
+static void search_run(Scorer *scorer, const Tokens *sources, int B, const ForcedTargets *targets,
+                       const Constraints *constraints, const SearchOptions *options,
+                       HypothesisList *results) {
     int count = targets ? targets->count : B;
     size_t rows = (size_t)count;
     GreedySearch search = {.scorer = scorer, .options = options, .rows = count};
@@ -147,12 +148,12 @@ static void run(Scorer *scorer, const Tokens *sources, int B, const ForcedTarget
 
 void greedy_search(Scorer *scorer, const Tokens *sources, const Constraints *constraints, int B,
                    const SearchOptions *options, HypothesisList *results) {
-    run(scorer, sources, B, NULL, constraints, options, results);
+    search_run(scorer, sources, B, NULL, constraints, options, results);
 }
 
 void forced_search(Scorer *scorer, const Tokens *sources, int B, const ForcedTargets *targets,
                    const SearchOptions *options, HypothesisList *results) {
-    run(scorer, sources, B, targets, NULL, options, results);
+    search_run(scorer, sources, B, targets, NULL, options, results);
 }
 
 void search_add_alternatives(Scorer *scorer, const Tokens *sources, int B, const SearchOptions *options,

@@ -3,8 +3,7 @@
  * Known names, with "-" or "_" between their parts:
  *   codes    of ISO 639-1, 639-2 and 639-3, in lower or upper case (de, deu, ger), old ones (iw), those of
  *            other programs (zt, pb), each with a script or region: BCP 47 (zh-Hans, pt-BR), FLORES
- * (zho_Hans),
- *            locales (sr_RS.UTF-8@latin)
+ *            (zho_Hans), locales (sr_RS.UTF-8@latin)
  *   names    in English, in any case: German, Chinese (Simplified)
  *   neutral  source (src) and target (tgt, trg)
  * language_table.h lists the languages.
@@ -33,9 +32,8 @@ StrView language_name(StrView code);
 /* Do both name the same language? Equal names do, known or not. A script or region matters if both have one:
  * en-US is en and not en-GB; zho_Hans is zh-CN and not zh-TW. */
 bool language_same(StrView a, StrView b);
-/* How well a text in `name` serves where `wanted` is asked for: 3 equal, 2 language_same, 1 the same
- * language of
- * another region, 0 not at all. */
+/* How well a text in `name` serves a caller that asks for `wanted`: 3 equal, 2 language_same, 1 the same
+ * language of another region, 0 not at all. */
 int language_match(StrView wanted, StrView name);
 /* Are the two directions, `source` to `target` and `a` to `b`, known to differ? False if `source` is empty or
  * "source". */

@@ -98,7 +98,7 @@ static size_t first_chunk(Tokenizer *tokenizer, StrView line, int limit, IdList 
     return line.length;
 }
 
-void split_line(Tokenizer *tokenizer, StrView line, int limit, TextList *chunks) {
+void line_split(Tokenizer *tokenizer, StrView line, int limit, TextList *chunks) {
     IdList scratch = {0};
     line = sv_trim(line);
     /* Fast path for lines that fit, as most lines do. */

@@ -14,6 +14,6 @@ void text_list_add(TextList *list, StrView text);
 void text_list_free(TextList *list);
 /* Appends the chunks of `line`, each of about `limit` tokens at most. See translator.h for the positions of
  * the cuts. A line that fits is one chunk; white space has none. */
-void split_line(Tokenizer *tokenizer, StrView line, int limit, TextList *chunks);
+void line_split(Tokenizer *tokenizer, StrView line, int limit, TextList *chunks);
 
 #endif

@@ -481,14 +481,14 @@ static bool is_finished(const Trainer *t) {
     return progress_find_end(&t->progress, &t->config->train, extension) != NULL;
 }
 
-static bool goes_on(Trainer *t) {
+static bool should_continue(Trainer *t) {
     agree(t);
     return !t->stop && (!is_finished(t) || epoch_is_over(t) || validation_is_due(t));
 }
 
 /* A run can be stopped between any two of these steps. A resumed run makes the plan of its epoch again. */
 static Status train(Trainer *t) {
-    while (goes_on(t)) {
+    while (should_continue(t)) {
         if (validation_is_due(t))
             TRY(validate(t));
         else if (t->save)

@@ -495,7 +495,7 @@ static int chunks_add_text(Chunks *chunks, const Translator *translator, int lin
     const TranslatorOptions *options = &translator->options;
     TextList texts = {0};
     int added = 0;
-    split_line(seq2seq_source(translator->models[0]), text, options->search.decode.max_input_length, &texts);
+    line_split(seq2seq_source(translator->models[0]), text, options->search.decode.max_input_length, &texts);
     warn_long(options, text, &texts, number);
     for (int i = 0; i < texts.count && (i == 0 || !options->crop); i++)
         added += chunks_add_part(chunks, translator, line, texts.items[i], end);

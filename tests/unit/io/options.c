@@ -587,7 +587,7 @@ static void short_help(void **state) {
                                    .type = OPT_INT,
                                    .default_text = "3",
                                    .common = true,
-                                   .help = "first; rest",
+                                   .help = "first &nbsp;; rest",
                                    .group = "Group"},
                                   {.key = "a.y", .type = OPT_INT, .help = "second"},
                                   {0}};
@@ -595,7 +595,7 @@ static void short_help(void **state) {
     StrBuf text = {0};
     assert_true(options_have_short_help(both) && !options_have_short_help(rest));
     options_write_help(both, 80, HELP_SHORT, &text);
-    assert_string_equal(strbuf_text(&text), "      --x N                   first (default: 3)\n");
+    assert_string_equal(strbuf_text(&text), "      --x N                   first &nbsp; (default: 3)\n");
     strbuf_free(&text);
     Fixture *f = fresh();
     static const struct {

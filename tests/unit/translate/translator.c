@@ -143,7 +143,7 @@ static void test_long_lines(void **state) {
     StrView whole = strbuf_view(&line);
     TextList chunks = {0};
     Translation joined = {0}, parts[3] = {0};
-    split_line(seq2seq_source(model), whole, 10, &chunks);
+    line_split(seq2seq_source(model), whole, 10, &chunks);
     assert_int_equal(chunks.count, 3);
     run(model, &OPTIONS, 1, &whole, 1, &joined);
     run(model, &OPTIONS, 1, chunks.items, 3, parts);
@@ -208,7 +208,7 @@ static void test_crop(void **state) {
 static void check_split(Tokenizer *tokenizer, const char *line, int limit, const char *expected) {
     TextList chunks = {0};
     StrBuf got = {0};
-    split_line(tokenizer, sv(line), limit, &chunks);
+    line_split(tokenizer, sv(line), limit, &chunks);
     for (int p = 0; p < chunks.count; p++) strbuf_format(&got, "[%.*s]", SV_ARG(chunks.items[p]));
     assert_string_equal(strbuf_text(&got), expected);
     strbuf_free(&got);
@@ -272,7 +272,7 @@ static void test_endless_word(void **state) {
     clock_t began = clock();
     TextList chunks = {0};
     size_t total = 0;
-    split_line(seq2seq_source(model), strbuf_view(&line), 50, &chunks);
+    line_split(seq2seq_source(model), strbuf_view(&line), 50, &chunks);
     assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 5);
     for (int p = 0; p < chunks.count; p++) {
         assert_int_equal(chunks.items[p].length % 2, 0);
