@@ -325,7 +325,8 @@ static Status add_tensor(ForeignTensors *tensors, const Machine *m, const Node *
     ByteReader reader = bytes_from(data, (uint64_t)offset->number > data.length
                                              ? UINT64_MAX
                                              : (uint64_t)offset->number * foreign_type_size(type));
-    StrView numbers = step > data.length ? (StrView){0} : bytes_take(&reader, step * foreign_type_size(type));
+    StrView numbers = {0};
+    if (step <= data.length) numbers = bytes_take(&reader, step * foreign_type_size(type));
     if (reader.bad || numbers.length == 0)
         return status_fail(STATUS_DATA, "tensor '%.*s' ends behind its storage", SV_ARG(name->text));
     return foreign_tensors_add(tensors, name->text, (int)sizes->count, shape, type, numbers, NULL);
