@@ -43,6 +43,7 @@ typedef struct {
     int max_vocab;   /* tokens, including the four special ones; 0 = no limit */
     char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
     bool all_pieces; /* pieces that are always merged further are in the vocabulary, too: for BPE-dropout */
+    bool reserved;   /* the vocabulary has reserved tokens (reserved_tokens.h); only of bpe */
 } TextOptions;
 
 typedef struct {

@@ -288,8 +288,9 @@ static void test_retokenize(void **state) {
                      STATUS_OK);
     StrBuf now = {0}, again = {0}, line = {0};
     int other_epochs = 0, other_pairs = 0;
+    Retokenizing how = {.source_dropout = 0.5, .target_dropout = 0.5};
     for (int epoch = 0; epoch < 20; epoch++) {
-        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch, workers);
+        corpus_retokenize(&corpus, source, target, &how, 7, epoch, workers);
         show_pair(&corpus, 2, source, target, &again);
         for (int i = 0; i < 3; i++) { /* the text does not change */
             int ids[100];
@@ -298,13 +299,13 @@ static void test_retokenize(void **state) {
             tokenizer_decode(target, tokens.ids, (size_t)tokens.length, &line);
             assert_string_equal(strbuf_text(&line), corpus.target_text.items[i]);
         }
-        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch + 1, workers);
+        corpus_retokenize(&corpus, source, target, &how, 7, epoch + 1, workers);
         show_pair(&corpus, 2, source, target, &now);
         other_epochs += strcmp(strbuf_text(&now), strbuf_text(&again)) != 0;
         int ids[2][100];
         Tokens a = corpus_source(&corpus, 1, ids[0]), b = corpus_source(&corpus, 2, ids[1]);
         other_pairs += a.length != b.length || memcmp(a.ids, b.ids, (size_t)a.length * sizeof *a.ids) != 0;
-        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch, workers); /* from any previous state */
+        corpus_retokenize(&corpus, source, target, &how, 7, epoch, workers); /* from any previous state */
         show_pair(&corpus, 2, source, target, &now);
         assert_string_equal(strbuf_text(&now), strbuf_text(&again));
     }
