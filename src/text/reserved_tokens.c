@@ -7,8 +7,7 @@ enum { FIRST_CHARACTER = 0x10FF00 };
 
 void reserved_add(int k, StrBuf *text) { utf8_add(text, FIRST_CHARACTER + k); }
 
-/* The token that a character is, or -1. */
-static int reserved_index(int c) {
+int reserved_index(int c) {
     int k = c - FIRST_CHARACTER;
     return k >= 0 && k < RESERVED_TOKENS ? k : -1;
 }
@@ -60,8 +59,7 @@ static void number_target(const PlaceholderList *source, const PlaceholderList *
     bool used[RESERVED_TOKENS] = {0};
     for (int i = 0; i < target->count; i++) {
         int k = 0;
-        while (k < source->count - 1 &&
-               (used[k] || !sv_equal(source->items[k].text, target->items[i].text)))
+        while (k < source->count - 1 && (used[k] || !sv_equal(source->items[k].text, target->items[i].text)))
             k++;
         used[k] = true;
         number[i] = k;

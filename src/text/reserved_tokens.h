@@ -15,6 +15,8 @@ enum { RESERVED_TOKENS = 8 };
 
 /* Appends the character of token k. */
 void reserved_add(int k, StrBuf *text);
+/* The token that a character is, or -1. */
+int reserved_index(int c);
 /* Does the vocabulary have all of them? */
 bool reserved_in_vocab(const Vocab *vocab);
 /* Appends the text with a token for each of its placeholders; false, and nothing appended, if it has none,

@@ -10,7 +10,6 @@
 #include "base/progress_line.h"
 #include "base/rng.h"
 #include "kern/kern.h"
-#include "text/reserved_tokens.h"
 #include "autograd/matmul.h"
 #include "config/auto_config.h"
 #include "data/batch.h"
@@ -228,8 +227,7 @@ static void begin_session(Trainer *t) {
 /* Vocabularies of an earlier training, or with a bound of their size, may lack reserved tokens. */
 static void find_reserved(Trainer *t) {
     if (t->config->data.placeholders != PLACEHOLDERS_TRUE) return;
-    t->reserved = reserved_in_vocab(tokenizer_vocab(t->data.source)) &&
-                  reserved_in_vocab(tokenizer_vocab(t->data.target));
+    t->reserved = tokenizer_has_reserved(t->data.source) && tokenizer_has_reserved(t->data.target);
     if (!t->reserved)
         log_warn("data.placeholders = true, but the vocabulary lacks the reserved tokens: it is that of a "
                  "model trained without, or text.max_vocab cuts them");
