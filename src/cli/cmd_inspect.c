@@ -9,6 +9,7 @@
 #include "cli/inspect_data.h"
 #include "models/modelfile.h"
 #include "models/weights_read.h"
+#include "text/reserved_tokens.h"
 
 typedef struct {
     bool json, vocab;
@@ -228,6 +229,7 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     json_put_integer(out, "source_vocabulary", vocab_size(tokenizer_vocab(source)));
     json_put_integer(out, "target_vocabulary", vocab_size(tokenizer_vocab(target)));
     json_put_bool(out, "joint", seq2seq_shares_vocabulary(model));
+    if (seq2seq_has_reserved(model)) json_put_integer(out, "reserved_tokens", RESERVED_TOKENS);
     json_write_line(out, 0);
     json_put_string(out, "precision", sv(modelfile_precision(model)));
     json_put_integer(out, "parameters", (long long)parameter_count(params));
@@ -311,6 +313,8 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
                       str_count(vocab_size(tokenizer_vocab(target)), number));
     }
     write_languages(source, out);
+    if (seq2seq_has_reserved(model))
+        strbuf_format(out, "  %-24s %d tokens, in place of placeholders\n", "reserved", RESERVED_TOKENS);
     const Shortlist *shortlist = seq2seq_shortlist(model);
     if (shortlist)
         strbuf_format(out, "  %-24s %s likely translations of source tokens\n", "shortlist",

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "data/pair_blocks.h"
+#include "text/reserved_tokens.h"
 
 /* ---- the data ------------------------------------------------------------------------------------------ */
 
@@ -47,12 +48,13 @@ static void count_text(HashMap *seen, StrView text) {
 typedef struct {
     HashMap *seen;
     double tenths;
+    long marked;
 } Counted;
 
 typedef struct {
     Counted counted[PAIR_SLOTS];
     HashMap *seen;
-    long pairs;
+    long pairs, marked;
     double tenths;
 } Survey;
 
@@ -60,12 +62,16 @@ static void survey_block(void *context, const PairBlock *block, int thread) {
     Counted *counted = &((Survey *)context)->counted[block->slot];
     (void)thread;
     *counted = (Counted){.seen = hashmap_new()};
+    StrBuf texts[PAIR_SIDES] = {0};
     for (int pair = 0; pair < block->count; pair++) {
         StrView source = pair_block_source(block, pair), target = pair_block_target(block, pair);
+        for (int side = 0; side < PAIR_SIDES; side++) strbuf_clear(&texts[side]);
+        counted->marked += reserved_replace_pair(source, target, &texts[PAIR_SOURCE], &texts[PAIR_TARGET]);
         counted->tenths += round(5 * (count_words(source) + count_words(target)));
         count_text(counted->seen, source);
         count_text(counted->seen, target);
     }
+    for (int side = 0; side < PAIR_SIDES; side++) strbuf_free(&texts[side]);
 }
 
 static Status collect_block(void *context, const PairBlock *block) {
@@ -74,6 +80,7 @@ static Status collect_block(void *context, const PairBlock *block) {
     for (size_t i = 0; i < hashmap_count(counted->seen); i++)
         *hashmap_slot(survey->seen, hashmap_key(counted->seen, i), 0) += hashmap_value(counted->seen, i);
     survey->tenths += counted->tenths;
+    survey->marked += counted->marked;
     survey->pairs += block->count;
     hashmap_free(counted->seen);
     counted->seen = NULL;
@@ -106,7 +113,7 @@ Status auto_config_measure(const Config *config, Workers *workers, DataSize *siz
     survey->seen = hashmap_new();
     PairWork work = {.doing = "measuring", .context = survey, .work = survey_block, .collect = collect_block};
     Status status = pair_blocks_run(reader, workers, &work);
-    *size = (DataSize){.pairs = survey->pairs, .words = survey->tenths / 10};
+    *size = (DataSize){.pairs = survey->pairs, .marked = survey->marked, .words = survey->tenths / 10};
     for (size_t i = 0; i < hashmap_count(survey->seen); i++)
         size->repeated += hashmap_value(survey->seen, i) >= 2;
     size->signs = count_signs(survey->seen);
@@ -254,6 +261,15 @@ static void choose_score(Rule *rule) {
     explain(rule, "tells short targets apart too");
 }
 
+static void choose_placeholders(Rule *rule, DataSize size) {
+    enum { LEAST_PERCENT = 3 };
+    const Config *config = rule->config;
+    double percent = 100.0 * (double)size.marked / (double)size.pairs;
+    if (config->data.placeholders != PLACEHOLDERS_AUTO || config->text.tokenizer != TOKENIZER_BPE) return;
+    if (percent > LEAST_PERCENT) set_text(rule, "data.placeholders", "true");
+    explain(rule, "%.0f %% of the pairs have placeholders, on both sides", percent);
+}
+
 void auto_config_choose(Config *config, const UserOptions *user_options, DataSize size, bool fine_tune) {
     Rule rule = {.config = config, .user_options = user_options};
     config_tables(config, rule.tables);
@@ -261,6 +277,7 @@ void auto_config_choose(Config *config, const UserOptions *user_options, DataSiz
     choose_model(&rule, size.pairs);
     choose_training(&rule, size, fine_tune);
     choose_score(&rule);
+    if (!fine_tune) choose_placeholders(&rule, size);
     if (!fine_tune) choose_for_few(&rule, size.pairs);
     strbuf_free(&rule.line);
 }

@@ -19,6 +19,7 @@ typedef struct {
     double words;  /* a side, on average of the two; of text without spaces, a fifth of its characters */
     long repeated; /* different words of both sides that occur at least twice; see auto_config_measure */
     long signs;    /* different characters of scripts without spaces, such as Chinese */
+    long marked;   /* pairs that agree in their placeholders, and have some (text/placeholders.h) */
 } DataSize;
 
 /* Read all of data.train once, including the pairs that are held out. In text without spaces, two characters

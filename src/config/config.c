@@ -40,6 +40,11 @@ const Option DATA_OPTIONS[] = {
              "with the same source stay together; 0 = none"},
     {.key = "data.limit", DATA(INT, limit), .default_text = "0", .max = 2e9, .arg = "N",
      .help = "use only the first N training pairs, including those held out; 0 = all"},
+    {.key = "data.placeholders", DATA(CHOICE, placeholders), .default_text = "auto",
+     .choices = PLACEHOLDERS_CHOICES, .arg = "WHEN",
+     .help = "replace the placeholders (%s {0} <b>) of half of the pairs whose sides agree in them by "
+             "reserved tokens, so that the model learns to carry them; auto: with model.size=auto, if more "
+             "than 3 % of the pairs have any"},
     {0}};
 
 const Option TEXT_OPTIONS[] = {
@@ -497,6 +502,14 @@ static Status check_bpe_dropout(const Config *config) {
     return status_hint(s, "set text.tokenizer = \"bpe\"");
 }
 
+static Status check_placeholders(const Config *config) {
+    if (config->data.placeholders != PLACEHOLDERS_TRUE || config->text.tokenizer == TOKENIZER_BPE)
+        return STATUS_OK;
+    Status s = status_fail(STATUS_USAGE, "data.placeholders makes tokens of placeholders, which a vocabulary "
+                                         "of words cannot have beside punctuation");
+    return status_hint(s, "set text.tokenizer = \"bpe\"");
+}
+
 bool config_has_end(const TrainOptions *t) { return t->epochs || t->max_updates; }
 
 Schedule config_schedule(const TrainOptions *t) {
@@ -538,6 +551,7 @@ Status config_check(const Config *config) {
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
     TRY(check_bpe_dropout(config));
+    TRY(check_placeholders(config));
     TRY(check_directions(config));
     TRY(check_schedule(&config->train));
     TRY(check_sizes(m));

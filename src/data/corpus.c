@@ -8,6 +8,7 @@
 #include "io/sha256.h"
 #include "data/pair_blocks.h"
 #include "text/copied_text.h"
+#include "text/reserved_tokens.h"
 
 /* ---- one side ------------------------------------------------------------------------------------------ */
 
@@ -271,63 +272,79 @@ void corpus_free(Corpus *corpus) {
     *corpus = (Corpus){0};
 }
 
-/* ---- BPE-dropout --------------------------------------------------------------------------------------- */
+/* ---- other tokens in each epoch ------------------------------------------------------------------------ */
 
-enum { STREAM_SOURCE = 3, STREAM_TARGET = 4 }; /* third part of the random key; batches have 1 and 2 */
+/* Third part of the random key; batches have 1 and 2. */
+enum { STREAM_SOURCE = 3, STREAM_TARGET = 4, STREAM_RESERVED = 5 };
 
 /* PAIR_SLOTS blocks of sentences in parallel. */
 typedef struct {
-    const StrList *texts;
+    const Corpus *corpus;
+    int side;         /* PAIR_SOURCE or PAIR_TARGET */
     Tokenizer **view; /* [threads] */
     double dropout;
-    uint64_t key;
+    bool reserved;
+    uint64_t key, reserved_key;
     size_t first; /* sentence of the first block */
     IdList *ids;  /* [PAIR_SLOTS] */
     int (*length)[PAIR_BLOCK];
-} Retokenizing;
+} SideWork;
 
-static int retokenize_count(const Retokenizing *work, int task) {
-    size_t start = work->first + (size_t)task * PAIR_BLOCK;
-    if (start >= work->texts->count) return 0;
-    size_t left = work->texts->count - start;
-    return left < PAIR_BLOCK ? (int)left : PAIR_BLOCK;
+static int retokenize_count(const SideWork *work, int task) {
+    size_t start = work->first + (size_t)task * PAIR_BLOCK, count = (size_t)work->corpus->count;
+    if (start >= count) return 0;
+    return count - start < PAIR_BLOCK ? (int)(count - start) : PAIR_BLOCK;
+}
+
+/* The text of the side, with reserved tokens if this epoch has them for the pair. */
+static StrView epoch_text(const SideWork *work, size_t pair, StrBuf texts[PAIR_SIDES]) {
+    StrView source = sv(work->corpus->source_text.items[pair]);
+    StrView target = sv(work->corpus->target_text.items[pair]);
+    for (int side = 0; side < PAIR_SIDES; side++) strbuf_clear(&texts[side]);
+    Rng rng = rng_new(rng_key(work->reserved_key, pair, 0, 0));
+    if (work->reserved && rng_below(&rng, 2) == 0 &&
+        reserved_replace_pair(source, target, &texts[PAIR_SOURCE], &texts[PAIR_TARGET]))
+        return strbuf_view(&texts[work->side]);
+    return work->side == PAIR_SOURCE ? source : target;
 }
 
 static void retokenize_block(void *context, int task, int thread) {
-    Retokenizing *work = context;
+    SideWork *work = context;
     IdList *ids = &work->ids[task];
+    StrBuf texts[PAIR_SIDES] = {0};
     size_t start = work->first + (size_t)task * PAIR_BLOCK;
     ids->count = 0;
     for (int i = 0; i < retokenize_count(work, task); i++) {
         size_t pair = start + (size_t)i, before = ids->count;
         Rng rng = rng_new(rng_key(work->key, pair, 0, 0));
-        tokenizer_encode_dropout(work->view[thread], sv(work->texts->items[pair]), work->dropout, &rng, ids);
+        StrView text = epoch_text(work, pair, texts);
+        tokenizer_encode_dropout(work->view[thread], text, work->dropout, &rng, ids);
         work->length[task][i] = (int)(ids->count - before);
     }
+    for (int side = 0; side < PAIR_SIDES; side++) strbuf_free(&texts[side]);
 }
 
-static void retokenize(CorpusSide *side, const StrList *texts, Tokenizer *tokenizer, double dropout,
-                       uint64_t key, Workers *workers) {
-    if (dropout <= 0) return;
+static void retokenize(CorpusSide *side, Tokenizer *tokenizer, SideWork work, Workers *workers) {
+    if (work.dropout <= 0 && !work.reserved) return;
+    size_t count = (size_t)work.corpus->count;
     int threads = workers_count(workers);
     SideBuilder builder = side_begin(side, tokenizer);
     mem_free(side->ids);
     mem_free(side->start);
     side->ids = side->start = NULL;
-    Retokenizing work = {.texts = texts, .dropout = dropout, .key = key};
     work.view = mem_alloc((size_t)threads, sizeof *work.view);
     work.ids = mem_alloc(PAIR_SLOTS, sizeof *work.ids);
     work.length = mem_alloc(PAIR_SLOTS, sizeof *work.length);
     for (int i = 0; i < threads; i++) work.view[i] = tokenizer_view(tokenizer);
-    for (int done = 0; work.first < texts->count; work.first += (size_t)PAIR_SLOTS * PAIR_BLOCK) {
+    for (int done = 0; work.first < count; work.first += (size_t)PAIR_SLOTS * PAIR_BLOCK) {
         workers_run(workers, PAIR_SLOTS, retokenize_block, &work);
         for (int task = 0; task < PAIR_SLOTS; task++) {
-            int count = retokenize_count(&work, task);
-            side_add(&builder, done, &work.ids[task], work.length[task], count);
-            done += count;
+            int sentences = retokenize_count(&work, task);
+            side_add(&builder, done, &work.ids[task], work.length[task], sentences);
+            done += sentences;
         }
     }
-    side_end(&builder, (int)texts->count);
+    side_end(&builder, (int)count);
     for (int i = 0; i < threads; i++) tokenizer_free(work.view[i]);
     for (int slot = 0; slot < PAIR_SLOTS; slot++) id_list_free(&work.ids[slot]);
     mem_free(work.view);
@@ -335,10 +352,16 @@ static void retokenize(CorpusSide *side, const StrList *texts, Tokenizer *tokeni
     mem_free(work.length);
 }
 
-void corpus_retokenize(Corpus *c, Tokenizer *source, double source_dropout, Tokenizer *target,
-                       double target_dropout, uint64_t seed, int epoch, Workers *workers) {
-    retokenize(&c->source, &c->source_text, source, source_dropout,
-               rng_key(seed, (uint64_t)epoch, STREAM_SOURCE, 0), workers);
-    retokenize(&c->target, &c->target_text, target, target_dropout,
-               rng_key(seed, (uint64_t)epoch, STREAM_TARGET, 0), workers);
+void corpus_retokenize(Corpus *c, Tokenizer *source, Tokenizer *target, const Retokenizing *how,
+                       uint64_t seed, int epoch, Workers *workers) {
+    SideWork work = {.corpus = c, .reserved = how->reserved};
+    work.reserved_key = rng_key(seed, (uint64_t)epoch, STREAM_RESERVED, 0);
+    work.side = PAIR_SOURCE;
+    work.dropout = how->source_dropout;
+    work.key = rng_key(seed, (uint64_t)epoch, STREAM_SOURCE, 0);
+    retokenize(&c->source, source, work, workers);
+    work.side = PAIR_TARGET;
+    work.dropout = how->target_dropout;
+    work.key = rng_key(seed, (uint64_t)epoch, STREAM_TARGET, 0);
+    retokenize(&c->target, target, work, workers);
 }

@@ -43,10 +43,16 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
 /* Logs a report as warnings. */
 void corpus_warn(StrView report);
 void corpus_free(Corpus *corpus);
-/* Tokenizes the texts again with BPE-dropout of these probabilities (tokenizer.h); 0: the side stays as it
- * is. The result is a function of seed, epoch and pair. Needs keep_text. */
-void corpus_retokenize(Corpus *corpus, Tokenizer *source, double source_dropout, Tokenizer *target,
-                       double target_dropout, uint64_t seed, int epoch, Workers *workers);
+/* How the texts of an epoch become tokens. */
+typedef struct {
+    double source_dropout, target_dropout; /* probabilities of BPE-dropout (tokenizer.h) */
+    bool reserved; /* half of the pairs have reserved tokens for their placeholders (reserved_tokens.h) */
+} Retokenizing;
+
+/* Tokenizes the texts again, unless nothing can change. The result is a function of seed, epoch and pair.
+ * Needs keep_text. */
+void corpus_retokenize(Corpus *corpus, Tokenizer *source, Tokenizer *target, const Retokenizing *how,
+                       uint64_t seed, int epoch, Workers *workers);
 
 /* Learns both tokenizers from the training entries; with a joint vocabulary *target is *source, retained. */
 Status corpus_learn_tokenizers(const StrList *entries, const DataOptions *data, const TextOptions *text,

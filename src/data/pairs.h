@@ -28,6 +28,10 @@
 enum { PAIR_MAX_BYTES = 1 << 20 };
 enum { PAIR_SOURCE, PAIR_TARGET, PAIR_SIDES };
 
+/* Do models learn to carry placeholders as reserved tokens (text/reserved_tokens.h)? */
+typedef enum { PLACEHOLDERS_AUTO, PLACEHOLDERS_TRUE, PLACEHOLDERS_FALSE } PlaceholderTraining;
+#define PLACEHOLDERS_CHOICES "auto|true|false"
+
 typedef struct {
     StrList train, valid;  /* file lists */
     char *source, *target; /* language names, e.g. "en" and "fr" */
@@ -35,6 +39,7 @@ typedef struct {
     int max_length;        /* tokens per side; longer training pairs are left out; 0 = no limit */
     double max_ratio;      /* longer side / shorter side in tokens; 0 = no limit */
     double held_out;       /* fraction of the training pairs used for validation if `valid` is empty */
+    int placeholders;      /* PlaceholderTraining */
     int limit;             /* read only the first N training pairs, including those held out; 0 = all */
 } DataOptions;
 

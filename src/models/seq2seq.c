@@ -65,6 +65,10 @@ void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads) {
 
 bool seq2seq_has_attention(const Seq2Seq *model) { return model_attends(&model->config.model); }
 
+bool seq2seq_has_reserved(const Seq2Seq *model) {
+    return tokenizer_has_reserved(model->source) && tokenizer_has_reserved(model->target);
+}
+
 Status seq2seq_check_attention(const Seq2Seq *model) {
     if (model_attends(&model->config.model)) return STATUS_OK;
     status_fail(STATUS_USAGE, "the model has no attention (model.attention = \"none\"): nothing to draw, and "

@@ -47,6 +47,8 @@ void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
 int seq2seq_directions(const Seq2Seq *model);
 /* The numbers of layers and heads of the decoder that attend to the source: 0 without attention. */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
+/* Do both vocabularies have tokens for placeholders (text/reserved_tokens.h)? */
+bool seq2seq_has_reserved(const Seq2Seq *model);
 /* STATUS_USAGE if the model has no attention to the source to show. */
 bool seq2seq_has_attention(const Seq2Seq *model);
 Status seq2seq_check_attention(const Seq2Seq *model);

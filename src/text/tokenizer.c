@@ -6,6 +6,7 @@
 #include "io/options.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "text/reserved_tokens.h"
 #include "text/tokenizer_parts.h"
 
 enum {
@@ -124,6 +125,8 @@ bool tokenizer_is_special(StrView token) {
 }
 
 bool tokenizer_has_subwords(const Tokenizer *tokenizer) { return tokenizer->kind != TOKENIZER_WORD; }
+
+bool tokenizer_has_reserved(const Tokenizer *tokenizer) { return reserved_in_vocab(tokenizer->vocab); }
 
 /* ---- encoding ---- */
 
@@ -339,8 +342,11 @@ int tokenizer_words(const Tokenizer *tokenizer, const int *ids, size_t count, in
 
 static void add_label(StrView token, StrBuf *label) {
     for (size_t position = 0; position < token.length;) {
-        int c = utf8_next(token, &position);
-        utf8_add(label, unicode_is_control(c) ? UTF8_REPLACEMENT : c);
+        int c = utf8_next(token, &position), reserved = reserved_index(c);
+        if (reserved >= 0)
+            strbuf_format(label, "<%d>", reserved);
+        else
+            utf8_add(label, unicode_is_control(c) ? UTF8_REPLACEMENT : c);
     }
 }
 

@@ -43,6 +43,7 @@ typedef struct {
     int max_vocab;   /* tokens, including the four special ones; 0 = no limit */
     char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
     bool all_pieces; /* pieces that are always merged further are in the vocabulary, too: for BPE-dropout */
+    bool reserved;   /* the vocabulary has reserved tokens (reserved_tokens.h); only of bpe */
 } TextOptions;
 
 typedef struct {
@@ -70,6 +71,8 @@ void tokenizer_free(Tokenizer *tokenizer);
 Tokenizer *tokenizer_view(const Tokenizer *tokenizer);
 
 const Vocab *tokenizer_vocab(const Tokenizer *tokenizer);
+/* Does the vocabulary have tokens for placeholders (reserved_tokens.h)? */
+bool tokenizer_has_reserved(const Tokenizer *tokenizer);
 bool tokenizer_has_subwords(const Tokenizer *tokenizer);
 
 /* Tokens with a role, which are stored with the tokenizer. A language is a token such as ">>fra<<" that
@@ -103,7 +106,8 @@ void unknown_skip(StrList *unknown, const int *ids, int count);
 /* The words (between spaces) of pieces: word[i] [count] is the number of the word of ids[i], from 0; returns
  * the number of words. </s> is a word of its own. */
 int tokenizer_words(const Tokenizer *tokenizer, const int *ids, size_t count, int *word);
-/* The token of the vocabulary, with markers and no-break spaces; control characters become U+FFFD. */
+/* The token of the vocabulary, with markers and no-break spaces; control characters become U+FFFD, and
+ * reserved tokens <0>, <1> and so on. */
 void tokenizer_label(const Tokenizer *tokenizer, int id, StrBuf *label);
 void tokenizer_label_unknown(const char *unknown, StrBuf *label);
 

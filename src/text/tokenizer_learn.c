@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/progress_line.h"
 #include "text/bpe_learn.h"
+#include "text/reserved_tokens.h"
 #include "text/tokenizer_parts.h"
 
 enum { RAREST_PAIR = 2 }; /* as in subword-nmt: a pair seen once is not merged */
@@ -120,6 +121,20 @@ static void split_rare_pieces(const Bpe *bpe, HashMap *pieces, int min_count, bo
     strbuf_free(&piece);
 }
 
+/* Marks reserved tokens as characters to add. */
+static void add_reserved(HashMap *basic, BpeMarker marker) {
+    StrBuf token = {0};
+    for (int k = 0; k < RESERVED_TOKENS; k++) {
+        strbuf_clear(&token);
+        reserved_add(k, &token);
+        hashmap_set(basic, strbuf_view(&token), 1);
+        if (marker != BPE_SUFFIX) continue;
+        strbuf_add(&token, SV(BPE_WORD_END));
+        hashmap_set(basic, strbuf_view(&token), 1);
+    }
+    strbuf_free(&token);
+}
+
 static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *options) {
     BpeMarker marker = bpe_marker(bpe);
     HashMap *characters = count_characters(words, marker);
@@ -145,6 +160,7 @@ static Vocab *bpe_vocab(Bpe *bpe, const HashMap *words, const TextOptions *optio
         strbuf_add(&final, SV(BPE_WORD_END));
         hashmap_set(basic, strbuf_view(&final), 1);
     }
+    if (options->reserved) add_reserved(basic, marker);
     EntryList list = {0};
     for (size_t i = 0; i < hashmap_count(basic); i++) {
         StrView unit = hashmap_key(basic, i);

@@ -47,6 +47,7 @@ typedef struct {
     long long validated; /* update of the last validation, -1 = none yet */
     double first_loss;   /* 0: none yet */
     double last_saved;
+    bool reserved;   /* half of the pairs have reserved tokens */
     bool stop, save; /* agreed by all processes: to stop, to save */
 } Trainer;
 
@@ -166,8 +167,12 @@ static Status make_workers(Trainer *t) {
     return matmul_self_test(workers_count(t->workers));
 }
 
+/* The list has the reserved tokens of the first epoch. */
 static void learn_shortlist(Trainer *t) {
-    const TrainingData *data = &t->data;
+    TrainingData *data = &t->data;
+    Retokenizing how = {.reserved = t->reserved};
+    corpus_retokenize(&data->train, data->source, data->target, &how, (uint64_t)t->config->train.seed, 0,
+                      t->workers);
     seq2seq_take_shortlist(t->model, shortlist_learn(&data->train, vocab_size(tokenizer_vocab(data->source)),
                                                      vocab_size(tokenizer_vocab(data->target)),
                                                      t->config->train.shortlist));
@@ -219,11 +224,21 @@ static void begin_session(Trainer *t) {
     t->validated = isfinite(p->best_loss) && !p->tokens ? p->update : -1;
 }
 
+/* Vocabularies of an earlier training, or with a bound of their size, may lack reserved tokens. */
+static void find_reserved(Trainer *t) {
+    if (t->config->data.placeholders != PLACEHOLDERS_TRUE) return;
+    t->reserved = tokenizer_has_reserved(t->data.source) && tokenizer_has_reserved(t->data.target);
+    if (!t->reserved)
+        log_warn("data.placeholders = true, but the vocabulary lacks the reserved tokens: it is that of a "
+                 "model trained without, or text.max_vocab cuts them");
+}
+
 static Status set_up(Trainer *t) {
     const TrainerOptions *o = t->options;
     double *factor = &o->config->decode.max_length_factor;
     TRY(group_agree(make_workers(t)));
     TRY(read_data(t));
+    find_reserved(t);
     TRY(group_agree(check_held_out(t)));
     TRY(ROOT_ONLY(fit_lengths(t)));
     group_broadcast(factor, sizeof *factor);
@@ -365,8 +380,9 @@ static bool validation_is_due(const Trainer *t) {
 static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->config->train;
     Corpus *train = &t->data.train;
-    corpus_retokenize(train, t->data.source, o->bpe_dropout_source, t->data.target, o->bpe_dropout_target,
-                      (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
+    Retokenizing how = {o->bpe_dropout_source, o->bpe_dropout_target, t->reserved};
+    corpus_retokenize(train, t->data.source, t->data.target, &how, (uint64_t)o->seed, (int)t->progress.epoch,
+                      t->workers);
     t->plan = batch_plan_new(train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
                              (uint64_t)o->seed, (int)t->progress.epoch, t->workers);
 }

@@ -34,6 +34,7 @@ static Status check_files(const DataOptions *data) {
 static TextOptions text_options(const Config *config) {
     TextOptions text = config->text;
     text.all_pieces = config->train.bpe_dropout_source > 0 || config->train.bpe_dropout_target > 0;
+    text.reserved = config->data.placeholders == PLACEHOLDERS_TRUE;
     return text;
 }
 
@@ -47,7 +48,8 @@ Status training_data_learn(TrainingData *d, const Config *config, Workers *worke
 
 Status training_data_read(TrainingData *d, const Config *config, Workers *workers) {
     const DataOptions *data = &config->data;
-    bool keep_text = text_options(config).all_pieces;
+    TextOptions text = text_options(config);
+    bool keep_text = text.all_pieces || text.reserved;
     TRY(corpus_read(&d->train, &data->train, data, d->source, d->target, true, keep_text, workers));
     return corpus_read(&d->valid, validation_files(data), data, d->source, d->target, false, true, workers);
 }

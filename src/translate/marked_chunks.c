@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "text/reserved_tokens.h"
 #include "translate/markup_restore.h"
 #include "translate/translation.h"
 
@@ -30,9 +31,28 @@ static bool all_spell(const MarkedText *text, const Seq2Seq *const *models, int 
     return true;
 }
 
+static bool all_have_reserved(const Seq2Seq *const *models, int count) {
+    bool have = true;
+    for (int m = 0; m < count && have; m++) have = seq2seq_has_reserved(models[m]);
+    return have;
+}
+
+/* Tokens for the placeholders, unless some mark is none. Words in angle brackets are translated. */
+static void reserve(MarkedChunk *chunk) {
+    PlaceholderList *list = &chunk->placeholders;
+    StrView text = strbuf_view(&chunk->text.in_place);
+    int count = 0;
+    placeholders_find(text, list);
+    for (int i = 0; i < list->count; i++)
+        if (!tag_is_word(list->items[i].text)) list->items[count++] = list->items[i];
+    list->count = count;
+    if (count == chunk->text.count) reserved_replace(text, list, &chunk->reserved);
+}
+
 void marked_chunk_make(MarkedChunk *chunk, MarkedText text, const Seq2Seq *const *models, int count) {
     *chunk = (MarkedChunk){.is_marked = true, .text = text};
     chunk->in_place = text.fits_in_place && all_spell(&text, models, count);
+    if (text.fits_in_place && all_have_reserved(models, count)) reserve(chunk);
 }
 
 static void free_outputs(MarkedChunk *chunk) {
@@ -45,12 +65,32 @@ static void free_outputs(MarkedChunk *chunk) {
 void marked_chunk_free(MarkedChunk *chunk) {
     if (!chunk->is_marked) return;
     free_outputs(chunk);
+    marked_chunk_leave_reserved(chunk);
     marked_text_free(&chunk->text);
     *chunk = (MarkedChunk){0};
 }
 
+void marked_chunk_leave_reserved(MarkedChunk *chunk) {
+    strbuf_free(&chunk->reserved);
+    placeholders_free(&chunk->placeholders);
+}
+
 StrView marked_chunk_text(const MarkedChunk *chunk) {
+    if (chunk->reserved.length > 0) return strbuf_view(&chunk->reserved);
     return strbuf_view(chunk->in_place ? &chunk->text.in_place : &chunk->text.plain);
+}
+
+/* Appends the output for a translation; returns whether it agrees with the chunk. */
+static bool write_output(const MarkedChunk *chunk, StrView translation, StrBuf *output) {
+    StrBuf restored = {0};
+    bool has_all = true;
+    if (chunk->reserved.length > 0) {
+        has_all = reserved_restore(translation, &chunk->placeholders, &restored);
+        translation = strbuf_view(&restored);
+    }
+    marked_text_write(&chunk->text, translation, output);
+    strbuf_free(&restored);
+    return has_all && marked_text_agrees(&chunk->text, strbuf_view(output));
 }
 
 bool marked_chunk_take(MarkedChunk *chunk, HypothesisList *hypotheses, int most, const Tokenizer *target,
@@ -62,9 +102,9 @@ bool marked_chunk_take(MarkedChunk *chunk, HypothesisList *hypotheses, int most,
         Hypothesis hypothesis = hypotheses->items[i];
         StrBuf text = {0};
         translation_text(target, &hypothesis, unknown, &text);
-        marked_text_write(&chunk->text, strbuf_view(&text), &outputs[count]);
+        bool agrees = write_output(chunk, strbuf_view(&text), &outputs[count]);
         strbuf_free(&text);
-        if (count < most && marked_text_agrees(&chunk->text, strbuf_view(&outputs[count]))) {
+        if (count < most && agrees) {
             hypotheses->items[count++] = hypothesis;
         } else {
             strbuf_free(&outputs[count]);

@@ -13,15 +13,20 @@ typedef struct {
     bool is_marked; /* false: a chunk of text without markup */
     bool in_place;  /* models read it with its placeholders; otherwise without */
     MarkedText text;
-    StrBuf *outputs; /* [output_count] texts of the hypotheses that agree, in their order */
+    StrBuf reserved;              /* its text with reserved tokens, which models read first; empty: none */
+    PlaceholderList placeholders; /* that these stand for */
+    StrBuf *outputs;              /* [output_count] texts of the hypotheses that agree, in their order */
     int output_count;
 } MarkedChunk;
 
-/* `text`: moves into the chunk. The chunk is read in place if all models can spell all of its marks. */
+/* `text`: moves into the chunk. The chunk is read with reserved tokens (text/reserved_tokens.h) if all models
+ * have them, and in place if all models can spell all of its marks. */
 void marked_chunk_make(MarkedChunk *chunk, MarkedText text, const Seq2Seq *const *models, int count);
 void marked_chunk_free(MarkedChunk *chunk);
 StrView marked_chunk_text(const MarkedChunk *chunk); /* what models read */
-/* Keeps the first `most` hypotheses that agree with the chunk, which is read in place, and their outputs.
+/* From now on models read the chunk in place or plain. */
+void marked_chunk_leave_reserved(MarkedChunk *chunk);
+/* Keeps the first `most` hypotheses that agree with the chunk, which is not read plain, and their outputs.
  * Returns whether there are any; if not, the list stays as it is. `unknown`: texts of the <unk>s of a
  * prefix. */
 bool marked_chunk_take(MarkedChunk *chunk, HypothesisList *hypotheses, int most, const Tokenizer *target,

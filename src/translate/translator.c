@@ -480,6 +480,9 @@ static bool chunks_add_plain(Chunks *chunks, const Translator *translator, int l
 static bool chunks_add_part(Chunks *chunks, const Translator *translator, int line, StrView part,
                             const char **end) {
     StrView source = chunks->markups ? markup_source(&chunks->markups[line], part) : part;
+    const char *last = source.data + source.length;
+    if (last <= *end) return false;
+    if (source.data < *end) source = (StrView){*end, (size_t)(last - *end)}; /* cut in a mark */
     if (!(chunks->markups ? chunks_add_marked(chunks, translator, line, &chunks->markups[line], source, false)
                           : chunks_add_plain(chunks, translator, line, source)))
         return false;
@@ -759,6 +762,15 @@ static void search_constrained(MarkedSearch *search, const SearchOptions *option
     mem_free(with.list);
 }
 
+/* Encode the text that models read now. */
+static void encode_again(MarkedSearch *search, int c) {
+    Chunks *chunks = search->chunks;
+    chunks_encode(chunks, search->translator, c, marked_chunk_text(&chunks->marked[c]));
+    if (!chunks->constraints) return;
+    constraints_cut_phrases(&chunks->constraints[c], 0);
+    add_terms(chunks, search->translator, &chunks->required[c], c);
+}
+
 /* Translate the chunks of the list without their markup, and put it back. */
 static void search_plain(MarkedSearch *search) {
     Chunks *chunks = search->chunks;
@@ -771,10 +783,7 @@ static void search_plain(MarkedSearch *search) {
     for (int i = 0; i < search->count; i++) {
         int c = search->list[i];
         chunks->marked[c].in_place = false;
-        chunks_encode(chunks, translator, c, marked_chunk_text(&chunks->marked[c]));
-        if (!chunks->constraints) continue;
-        constraints_cut_phrases(&chunks->constraints[c], 0);
-        add_terms(chunks, translator, &chunks->required[c], c);
+        encode_again(search, c);
     }
     search_list(search, &options, NULL, results);
     for (int i = 0; i < search->count; i++) {
@@ -814,6 +823,26 @@ static void add_alternatives(MarkedSearch *search) {
     mem_free(results);
 }
 
+/* Search the chunks of the list; then, with their whole beam, those of which no hypothesis agrees. */
+static void search_beam(MarkedSearch *search, const SearchOptions *whole_beam) {
+    const SearchOptions *own = &search->translator->options.search;
+    if (search->count > 0) search_and_take(search, NULL);
+    if (search->count > 0 && own->decode.beam_size > own->n_best) search_and_take(search, whole_beam);
+}
+
+/* Search the chunks with reserved tokens; those without a hypothesis that agrees are read without. */
+static void search_reserved(MarkedSearch *search, const SearchOptions *whole_beam) {
+    Chunks *chunks = search->chunks;
+    for (int c = 0; c < chunks->count; c++)
+        if (chunks->marked[c].reserved.length > 0) search->list[search->count++] = c;
+    search_beam(search, whole_beam);
+    for (int i = 0; i < search->count; i++) {
+        marked_chunk_leave_reserved(&chunks->marked[search->list[i]]);
+        encode_again(search, search->list[i]);
+    }
+    search->count = 0;
+}
+
 /* Search all chunks: see "Markup" in translator.h. */
 static void chunks_search_marked(Chunks *chunks, Translator *translator, HypothesisList *results) {
     MarkedSearch search = {translator, chunks, results, mem_alloc((size_t)chunks->count, sizeof(int)), 0};
@@ -821,14 +850,16 @@ static void chunks_search_marked(Chunks *chunks, Translator *translator, Hypothe
     SearchOptions whole_beam = *own;
     whole_beam.n_best = INT_MAX;
     whole_beam.alternatives = 0;
+    search_reserved(&search, &whole_beam);
     for (int c = 0; c < chunks->count; c++)
-        if (!chunks->marked[c].is_marked || chunks->marked[c].in_place) search.list[search.count++] = c;
-    search_and_take(&search, NULL);
-    if (search.count > 0 && own->decode.beam_size > own->n_best) search_and_take(&search, &whole_beam);
+        if (!chunks->marked[c].is_marked || (chunks->marked[c].in_place && !chunks->marked[c].outputs))
+            search.list[search.count++] = c;
+    search_beam(&search, &whole_beam);
     if (search.count > 0 && !model_is_right_to_left(translator->models[0]))
         search_constrained(&search, &whole_beam);
     for (int c = 0; c < chunks->count; c++)
-        if (chunks->marked[c].is_marked && !chunks->marked[c].in_place) search.list[search.count++] = c;
+        if (chunks->marked[c].is_marked && !chunks->marked[c].in_place && !chunks->marked[c].outputs)
+            search.list[search.count++] = c;
     if (search.count > 0) search_plain(&search);
     add_alternatives(&search);
     mem_free(search.list);

@@ -20,7 +20,9 @@
  *               Their translations are joined like those of sentences. With options.crop only the first
  *               chunk is translated. Both give a warning that names the line.
  *   Markup      with options.tags. The texts between breaks (text/markup.h) are translated separately. Models
- *               read them with tags and placeholders in place. The best hypothesis of the beam that agrees
+ *               with reserved tokens (text/reserved_tokens.h) read these for placeholders at first. If no
+ *               hypothesis of the beam agrees with the source, and with other models, the text is read
+ *               with tags and placeholders in place. The best hypothesis of the beam that agrees
  *               with the source (text/marked_text.h) is taken. If there is none, the text is searched again
  *               with its placeholders as phrases that must occur (search/constraints.h). If that gives none
  *               either, or if a model cannot spell a placeholder, the text is translated without its markup,

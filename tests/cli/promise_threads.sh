@@ -5,10 +5,10 @@ set -eu
 . tests/cli/tiny_model.inc
 head -n 300 data/train.tsv >"$TMP/train.tsv"
 head -n 8 data/valid.tsv >"$TMP/valid.tsv"
-recipe() { # NAME MODEL TRAIN: members of these sections
+recipe() { # NAME MODEL TRAIN [FILE DATA]: members of these sections, and the training pairs
     cat >"$TMP/$1.json" <<END
 {
-  "data": {"train": ["$TMP/train.tsv"], "valid": ["$TMP/valid.tsv"]},
+  "data": {"train": ["$TMP/${4:-train}.tsv"], "valid": ["$TMP/valid.tsv"]${5:-}},
   "text": {"bpe_merges": 200, "min_count": 1},
   "model": {"embedding": 12, "hidden": 12, "dropout_embedding": 0.2, "dropout_encoder": 0.2,
             "dropout_output": 0.2, $2},
@@ -21,12 +21,14 @@ recipe transformer '"encoder": {"style": "self_attention"}, "decoder": {"style":
             "attention": "scaled_dot"' ', "batch_size": 150'
 recipe several '"cell": "gru"' ', "accumulate": 3, "batch_size": 40'
 recipe tokens '"cell": "gru"' ', "batch_unit": "tokens", "batch_size": 2000'
+awk -F '\t' '{ print $1 " %s {0}\t{0} " $2 " %s" }' "$TMP/train.tsv" >"$TMP/marked.tsv"
+recipe placeholders '"cell": "gru"' '' marked ', "placeholders": "true"'
 train() { # RECIPE RUN ARGUMENT...
     name=$1 run=$2
     shift 2
     expect 0 "$attn" train --config "$TMP/$name.json" --run "$TMP/$run" "$@"
 }
-for name in recurrent transformer several tokens; do
+for name in recurrent transformer several tokens placeholders; do
     train $name $name --threads 1
     grep -Eq 'a batch is cut into about [0-9]+ parts' "$TMP/err" || fail "$name: parts: $(cat "$TMP/err")"
     for threads in 2 3 4 8 16; do
@@ -42,3 +44,9 @@ for name in recurrent transformer several tokens; do
     rm -r "$TMP/broken"
 done
 ! cmp -s "$TMP/recurrent/last.safetensors" "$TMP/several/last.safetensors" || fail "all recipes are one"
+for name in recurrent placeholders; do
+    expect 0 "$attn" inspect "$TMP/$name/last.safetensors"
+    reserved=$(grep -c '^  reserved  *8 tokens' "$TMP/out" || true)
+    [ "$name $reserved" = "recurrent 0" ] || [ "$name $reserved" = "placeholders 1" ] ||
+        fail "$name: $reserved lines about reserved tokens"
+done

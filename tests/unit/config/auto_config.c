@@ -12,10 +12,17 @@
 #include "config/auto_config.h"
 #include "search/search.h"
 
-static const DataSize SIZES[] = {
-    {1, 1, 0, 0},          {20, 40, 3, 0},           {500, 3000, 740, 0},       {1999, 1e5, 3000, 0},
-    {5000, 4e4, 3000, 0},  {29000, 3.8e5, 16500, 0}, {160000, 1.2e6, 42000, 0}, {5000000, 1e8, 900000, 0},
-    {50000, 1e7, 1000, 0}, {300, 300, 0, 0},         {199999, 2e5, 0, 0}};
+static const DataSize SIZES[] = {{1, 1, 0, 0, 0},
+                                 {20, 40, 3, 0, 0},
+                                 {500, 3000, 740, 0, 0},
+                                 {1999, 1e5, 3000, 0, 0},
+                                 {5000, 4e4, 3000, 0, 0},
+                                 {29000, 3.8e5, 16500, 0, 0},
+                                 {160000, 1.2e6, 42000, 0, 0},
+                                 {5000000, 1e8, 900000, 0, 0},
+                                 {50000, 1e7, 1000, 0, 0},
+                                 {300, 300, 0, 0, 0},
+                                 {199999, 2e5, 0, 0, 0}};
 enum { COUNT = sizeof SIZES / sizeof *SIZES };
 
 /* The choice for a configuration with these settings: "train.epochs=3 ...". */
@@ -62,6 +69,29 @@ static void test_sound(void **state) {
         }
 }
 
+/* More than 3 % of the pairs have placeholders: the model learns reserved tokens. */
+static void test_placeholders(void **state) {
+    (void)state;
+    static const struct {
+        const char *settings;
+        long marked;
+        bool fine_tune;
+        int expected;
+    } CASES[] = {{"", 0, false, PLACEHOLDERS_AUTO},
+                 {"", 300, false, PLACEHOLDERS_AUTO},
+                 {"", 301, false, PLACEHOLDERS_TRUE},
+                 {"", 10000, true, PLACEHOLDERS_AUTO},
+                 {"text.tokenizer=word", 10000, false, PLACEHOLDERS_AUTO},
+                 {"data.placeholders=false", 10000, false, PLACEHOLDERS_FALSE},
+                 {"data.placeholders=true", 0, false, PLACEHOLDERS_TRUE}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        Config config =
+            choose(CASES[i].settings, (DataSize){10000, 1e5, 3000, 0, CASES[i].marked}, CASES[i].fine_tune);
+        assert_int_equal(config.data.placeholders, CASES[i].expected);
+        config_free(&config);
+    }
+}
+
 /* More data: larger values of everything except epochs and dropout. */
 static void test_grows(void **state) {
     (void)state;
@@ -85,7 +115,7 @@ static void test_widths(void **state) {
         int width;
     } STEPS[] = {{500, 256}, {499999, 256}, {500000, 512}, {5000000, 512}};
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
-        Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs, 0, 0}, false);
+        Config config = choose("", (DataSize){STEPS[i].pairs, 7.0 * (double)STEPS[i].pairs, 0, 0, 0}, false);
         assert_int_equal(config.model.hidden, STEPS[i].width);
         assert_int_equal(config.model.embedding, STEPS[i].width);
         config_free(&config);
@@ -120,7 +150,7 @@ static void test_few_pairs(void **state) {
         {"train.bpe_dropout_source=0 model.dropout_state=0.1 train.both_directions=0", 500, false, 0, 0.05,
          0.1, 0, true}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        DataSize size = {CASES[i].pairs, 7.0 * (double)CASES[i].pairs, 0, 0};
+        DataSize size = {CASES[i].pairs, 7.0 * (double)CASES[i].pairs, 0, 0, 0};
         Config config = choose(CASES[i].settings, size, CASES[i].fine_tune);
         assert_true(config.train.bpe_dropout_source == CASES[i].source);
         assert_true(config.train.bpe_dropout_target == CASES[i].target);
@@ -138,10 +168,11 @@ static void test_merges(void **state) {
     static const struct {
         DataSize size;
         int merges;
-    } CASES[] = {
-        {{500, 2945, 739, 0}, 490},  {{5000, 29000, 2957, 0}, 1200},    {{500, 2350, 0, 0}, 100},
-        {{50000, 2.4e5, 0, 0}, 100}, {{160000, 1.2e6, 42000, 0}, 8900}, {{500, 1e5, 300, 0}, 300},
-        {{500, 3340, 362, 90}, 270}, {{500, 3340, 162, 90}, 100},       {{5000, 6e4, 9000, 2000}, 820}};
+    } CASES[] = {{{500, 2945, 739, 0, 0}, 490},        {{5000, 29000, 2957, 0, 0}, 1200},
+                 {{500, 2350, 0, 0, 0}, 100},          {{50000, 2.4e5, 0, 0, 0}, 100},
+                 {{160000, 1.2e6, 42000, 0, 0}, 8900}, {{500, 1e5, 300, 0, 0}, 300},
+                 {{500, 3340, 362, 90, 0}, 270},       {{500, 3340, 162, 90, 0}, 100},
+                 {{5000, 6e4, 9000, 2000, 0}, 820}};
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         Config config = choose("", CASES[i].size, false);
         assert_int_equal(config.text.bpe_merges, CASES[i].merges);
@@ -286,12 +317,13 @@ static void test_length_given(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound),           cmocka_unit_test(test_grows),
-        cmocka_unit_test(test_widths),          cmocka_unit_test(test_few_pairs),
-        cmocka_unit_test(test_merges),          cmocka_unit_test(test_given),
-        cmocka_unit_test(test_held_out),        cmocka_unit_test(test_measure),
-        cmocka_unit_test(test_length_default),  cmocka_unit_test(test_length_raised),
-        cmocka_unit_test(test_length_outliers), cmocka_unit_test(test_length_given),
+        cmocka_unit_test(test_sound),         cmocka_unit_test(test_placeholders),
+        cmocka_unit_test(test_grows),         cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_few_pairs),     cmocka_unit_test(test_merges),
+        cmocka_unit_test(test_given),         cmocka_unit_test(test_held_out),
+        cmocka_unit_test(test_measure),       cmocka_unit_test(test_length_default),
+        cmocka_unit_test(test_length_raised), cmocka_unit_test(test_length_outliers),
+        cmocka_unit_test(test_length_given),
     };
     log_set_level(LOG_QUIET);
     return cmocka_run_group_tests(tests, NULL, NULL);

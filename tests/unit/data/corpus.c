@@ -288,8 +288,9 @@ static void test_retokenize(void **state) {
                      STATUS_OK);
     StrBuf now = {0}, again = {0}, line = {0};
     int other_epochs = 0, other_pairs = 0;
+    Retokenizing how = {.source_dropout = 0.5, .target_dropout = 0.5};
     for (int epoch = 0; epoch < 20; epoch++) {
-        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch, workers);
+        corpus_retokenize(&corpus, source, target, &how, 7, epoch, workers);
         show_pair(&corpus, 2, source, target, &again);
         for (int i = 0; i < 3; i++) { /* the text does not change */
             int ids[100];
@@ -298,13 +299,13 @@ static void test_retokenize(void **state) {
             tokenizer_decode(target, tokens.ids, (size_t)tokens.length, &line);
             assert_string_equal(strbuf_text(&line), corpus.target_text.items[i]);
         }
-        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch + 1, workers);
+        corpus_retokenize(&corpus, source, target, &how, 7, epoch + 1, workers);
         show_pair(&corpus, 2, source, target, &now);
         other_epochs += strcmp(strbuf_text(&now), strbuf_text(&again)) != 0;
         int ids[2][100];
         Tokens a = corpus_source(&corpus, 1, ids[0]), b = corpus_source(&corpus, 2, ids[1]);
         other_pairs += a.length != b.length || memcmp(a.ids, b.ids, (size_t)a.length * sizeof *a.ids) != 0;
-        corpus_retokenize(&corpus, source, 0.5, target, 0.5, 7, epoch, workers); /* from any previous state */
+        corpus_retokenize(&corpus, source, target, &how, 7, epoch, workers); /* from any previous state */
         show_pair(&corpus, 2, source, target, &now);
         assert_string_equal(strbuf_text(&now), strbuf_text(&again));
     }
@@ -313,6 +314,53 @@ static void test_retokenize(void **state) {
     strbuf_free(&now);
     strbuf_free(&again);
     strbuf_free(&line);
+    corpus_free(&corpus);
+    tokenizer_free(source);
+    tokenizer_free(target);
+}
+
+/* The placeholders of half of the pairs are reserved tokens: on both sides, by seed, epoch and pair alone. */
+static void test_reserved(void **state) {
+    (void)state;
+    enum { PAIRS = 400 };
+    StrBuf lines = {0}, decoded[2] = {0};
+    for (int i = 0; i < PAIRS; i++) strbuf_add(&lines, SV("a %s '{0}' b\tu '{0}' %s v\n"));
+    write_lines(strbuf_text(&lines));
+    DataOptions options = english_french();
+    TextOptions text = {.tokenizer = TOKENIZER_BPE, .bpe_merges = 40, .min_count = 1, .reserved = true};
+    Tokenizer *source, *target;
+    learn(&text, &options, &source, &target);
+    Corpus corpus;
+    assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, true, workers),
+                     STATUS_OK);
+    bool before[PAIRS];
+    int replaced = 0, other_epoch = 0;
+    Workers *one = workers_new(1);
+    Retokenizing how = {.reserved = true};
+    for (int turn = 0; turn < 3; turn++) { /* epochs 0, 1 and 1 again */
+        corpus_retokenize(&corpus, source, target, &how, 7, turn > 0, turn == 2 ? one : workers);
+        for (int i = 0; i < PAIRS; i++) {
+            int ids[2][100];
+            Tokens from = corpus_source(&corpus, i, ids[0]), to = corpus_target(&corpus, i, ids[1]);
+            for (int side = 0; side < 2; side++) strbuf_clear(&decoded[side]);
+            tokenizer_decode(source, from.ids, (size_t)from.length, &decoded[0]);
+            tokenizer_decode(target, to.ids, (size_t)to.length, &decoded[1]);
+            bool is_reserved = !strstr(strbuf_text(&decoded[0]), "%s");
+            assert_string_equal(strbuf_text(&decoded[0]),
+                                is_reserved ? "a \U0010FF00 '\U0010FF01' b" : "a %s '{0}' b");
+            assert_string_equal(strbuf_text(&decoded[1]),
+                                is_reserved ? "u '\U0010FF01' \U0010FF00 v" : "u '{0}' %s v");
+            if (turn == 1) other_epoch += is_reserved != before[i];
+            if (turn == 2) assert_true(is_reserved == before[i]);
+            before[i] = is_reserved;
+            replaced += is_reserved;
+        }
+    }
+    assert_in_range(replaced, 3 * PAIRS / 2 - 100, 3 * PAIRS / 2 + 100);
+    assert_in_range(other_epoch, PAIRS / 4, 3 * PAIRS / 4);
+    workers_free(one);
+    for (int side = 0; side < 2; side++) strbuf_free(&decoded[side]);
+    strbuf_free(&lines);
     corpus_free(&corpus);
     tokenizer_free(source);
     tokenizer_free(target);
@@ -412,6 +460,7 @@ int main(void) {
         cmocka_unit_test(test_joint_merges), cmocka_unit_test(test_learning_fails),
         cmocka_unit_test(test_codes_fail),   cmocka_unit_test(test_parts),
         cmocka_unit_test(test_long_pairs),   cmocka_unit_test(test_retokenize),
+        cmocka_unit_test(test_reserved),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     workers_free(workers);

@@ -18,6 +18,8 @@
 #include "layers/attention.h"
 #include "models/modelfile.h"
 #include "text/entities.h"
+#include "text/reserved_tokens.h"
+#include "translate/marked_chunks.h"
 #include "translate/translator.h"
 #include "unit/learn.h"
 #include "unit/tiny_model.h"
@@ -139,8 +141,8 @@ static void random_text(Rng *rng, StrBuf *text) {
 
 /* ---- models ---- */
 
-/* A model without training whose vocabulary spells everything. */
-static Seq2Seq *spelling_model(uint64_t seed, bool attends) {
+/* A model without training whose vocabulary spells everything, and has reserved tokens if asked. */
+static Seq2Seq *spelling_model(uint64_t seed, bool attends, bool reserved) {
     Config config;
     Tokenizer *tokenizer;
     StrBuf text = {0};
@@ -153,6 +155,7 @@ static Seq2Seq *spelling_model(uint64_t seed, bool attends) {
     config.text.bpe_merges = 150;
     config.text.min_count = 1;
     config.text.joint = true;
+    config.text.reserved = reserved;
     config.model.embedding = 12;
     config.model.hidden = 16;
     config.model.attention_size = 0;
@@ -326,7 +329,7 @@ static void check_models(const Seq2Seq *const *models, int count, uint64_t seed)
 
 static void test_spelling(void **state) {
     (void)state;
-    Seq2Seq *models[2] = {spelling_model(1, true), spelling_model(2, true)};
+    Seq2Seq *models[2] = {spelling_model(1, true, false), spelling_model(2, true, false)};
     check_models((const Seq2Seq *const *)models, 1, 1);
     check_models((const Seq2Seq *const *)models, 2, 2); /* an ensemble */
     tiny_model_reverse(models[1]);
@@ -338,9 +341,71 @@ static void test_spelling(void **state) {
 
 static void test_without_attention(void **state) {
     (void)state;
-    Seq2Seq *model = spelling_model(5, false);
+    Seq2Seq *model = spelling_model(5, false, false);
     check_models((const Seq2Seq *const *)&model, 1, 5);
     seq2seq_free(model);
+}
+
+/* The model writes reserved tokens often: their bias is high. */
+static void test_reserved(void **state) {
+    (void)state;
+    Seq2Seq *models[2] = {spelling_model(11, true, true), spelling_model(12, true, true)};
+    const Vocab *vocab = tokenizer_vocab(seq2seq_target(models[0]));
+    for (int m = 0; m < 2; m++) {
+        ParamSet *params = seq2seq_params(models[m]);
+        float *bias = param_data(params, params_find(params, "output.bias"));
+        StrBuf token = {0};
+        for (int k = 0; k < RESERVED_TOKENS; k++) {
+            strbuf_clear(&token);
+            reserved_add(k, &token);
+            bias[vocab_id(vocab, strbuf_view(&token))] += (float)(3 - k);
+        }
+        params_pack_all(params);
+        strbuf_free(&token);
+    }
+    check_models((const Seq2Seq *const *)models, 1, 11);
+    check_models((const Seq2Seq *const *)models, 2, 12);
+    seq2seq_free(models[0]);
+    seq2seq_free(models[1]);
+}
+
+/* Can a hypothesis of this text be taken, and what is its output? */
+static void check_take(MarkedChunk *chunk, const Seq2Seq *model, const char *text, const char *output) {
+    IdList ids = {0};
+    HypothesisList list = {.items = mem_alloc(1, sizeof *list.items), .count = 1};
+    tokenizer_encode(seq2seq_target(model), sv(text), &ids);
+    list.items[0] = (Hypothesis){.ids = ids.ids, .length = (int)ids.count};
+    assert_int_equal(marked_chunk_take(chunk, &list, 1, seq2seq_target(model), NULL), output != NULL);
+    if (output) assert_string_equal(strbuf_text(&chunk->outputs[0]), output);
+    hypotheses_free(&list);
+}
+
+/* A model with reserved tokens reads these, if all models have them. */
+static void test_reads_reserved(void **state) {
+    (void)state;
+    Seq2Seq *models[2] = {spelling_model(13, true, true), spelling_model(14, true, false)};
+    Markup markup = {0};
+    MarkedText text = {0};
+    MarkedChunk chunk;
+    markup_find(SV("open %s <b>x"), &markup);
+    marked_text_make(&markup, strbuf_view(&markup.repaired), &text);
+    marked_chunk_make(&chunk, text, (const Seq2Seq *const *)models, 1);
+    assert_string_equal(marked_chunk_text(&chunk).data, "open \U0010FF00 \U0010FF01x");
+    check_take(&chunk, models[0], "\U0010FF00 open", NULL);
+    check_take(&chunk, models[0], "\U0010FF00 \U0010FF00 \U0010FF01 open", NULL);
+    check_take(&chunk, models[0], "\U0010FF00 \U0010FF01 \U0010FF02 open", NULL);
+    check_take(&chunk, models[0], "\U0010FF01x \U0010FF00 open", "<b>x %s open");
+    marked_chunk_leave_reserved(&chunk);
+    assert_string_equal(marked_chunk_text(&chunk).data, "open %s <b>x");
+    marked_chunk_free(&chunk);
+    text = (MarkedText){0};
+    marked_text_make(&markup, strbuf_view(&markup.repaired), &text);
+    marked_chunk_make(&chunk, text, (const Seq2Seq *const *)models, 2); /* the second one has none */
+    assert_string_equal(marked_chunk_text(&chunk).data, "open %s <b>x");
+    marked_chunk_free(&chunk);
+    markup_free(&markup);
+    seq2seq_free(models[0]);
+    seq2seq_free(models[1]);
 }
 
 /* Models of words know no placeholder. */
@@ -369,10 +434,9 @@ int main(int argc, char **argv) {
     model_paths = argv + 2;
     model_count = argc > 2 ? argc - 2 : 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spelling),
-        cmocka_unit_test(test_without_attention),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_trained),
+        cmocka_unit_test(test_spelling), cmocka_unit_test(test_without_attention),
+        cmocka_unit_test(test_reserved), cmocka_unit_test(test_reads_reserved),
+        cmocka_unit_test(test_words),    cmocka_unit_test(test_trained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
