@@ -9,7 +9,7 @@
 #include "cli/inspect_data.h"
 #include "models/modelfile.h"
 #include "models/weights_read.h"
-#include "text/reserved_tokens.h"
+#include "tokenizer/reserved_tokens.h"
 
 typedef struct {
     bool json, vocab;

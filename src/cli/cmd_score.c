@@ -13,7 +13,7 @@
 #include "data/pair_window.h"
 #include "text/languages.h"
 #include "search/ensemble.h"
-#include "text/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 #include "translate/translator.h"
 
 typedef struct {

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "data/pair_blocks.h"
-#include "text/reserved_tokens.h"
+#include "tokenizer/reserved_tokens.h"
 
 /* ---- the data ------------------------------------------------------------------------------------------ */
 

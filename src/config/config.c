@@ -8,7 +8,7 @@
 #include "layers/attention.h"
 #include "layers/recurrent.h"
 #include "layers/transformer.h"
-#include "text/bpe.h"
+#include "tokenizer/bpe.h"
 #include "data/shortlist.h"
 
 #define DATA(type_, member)   .type = OPT_##type_, OPT_FIELD(DataOptions, member)

@@ -6,7 +6,7 @@
 #include "data/batch.h"
 #include "data/pairs.h"
 #include "layers/positions.h"
-#include "text/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #define MODEL_MAX_LAYERS 8
 

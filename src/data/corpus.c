@@ -8,7 +8,7 @@
 #include "io/sha256.h"
 #include "data/pair_blocks.h"
 #include "text/copied_text.h"
-#include "text/reserved_tokens.h"
+#include "tokenizer/reserved_tokens.h"
 
 /* ---- one side ------------------------------------------------------------------------------------------ */
 

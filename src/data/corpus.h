@@ -10,8 +10,8 @@
 
 #include "base/workers.h"
 #include "data/pairs.h"
-#include "text/tokenizer.h"
-#include "text/tokens.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokens.h"
 
 enum { VALIDATION_LENGTH = 1000 };
 

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "text/pretokenize.h"
+#include "tokenizer/pretokenize.h"
 
 enum { CODE_POINTS = 0x110000, TRIGRAMS = 1 << 16, MOST_RATIO = 10000 };
 

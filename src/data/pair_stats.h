@@ -47,7 +47,7 @@ typedef enum {
 typedef struct {
     long pairs;
     Histogram words[PAIR_SIDES],
-        characters[PAIR_SIDES]; /* per sentence; words of tokenize_words (text/pretokenize.h) */
+        characters[PAIR_SIDES]; /* per sentence; words of tokenize_words (tokenizer/pretokenize.h) */
     Histogram ratio;            /* target / source characters, in hundredths */
     long *seen[PAIR_SIDES];     /* [code point] its count */
     Finding findings[FINDING_KINDS];

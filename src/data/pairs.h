@@ -28,7 +28,7 @@
 enum { PAIR_MAX_BYTES = 1 << 20 };
 enum { PAIR_SOURCE, PAIR_TARGET, PAIR_SIDES };
 
-/* Do models learn to carry placeholders as reserved tokens (text/reserved_tokens.h)? */
+/* Do models learn to carry placeholders as reserved tokens (tokenizer/reserved_tokens.h)? */
 typedef enum { PLACEHOLDERS_AUTO, PLACEHOLDERS_TRUE, PLACEHOLDERS_FALSE } PlaceholderTraining;
 #define PLACEHOLDERS_CHOICES "auto|true|false"
 

@@ -2,7 +2,7 @@
 #include "data/shortlist.h"
 
 #include "base/mem.h"
-#include "text/vocab.h"
+#include "tokenizer/vocab.h"
 
 void shortlist_free(Shortlist *shortlist) {
     if (!shortlist) return;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "base/mem.h"
 #include "data/shortlist.h"
-#include "text/vocab.h"
+#include "tokenizer/vocab.h"
 
 enum {
     ITERATIONS = 5,

@@ -11,7 +11,7 @@
 #include "search/search.h"
 #include "config/config.h"
 #include "autograd/params.h"
-#include "text/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 /* The root's configuration, except data.train and data.valid: each process has its own. */
 void broadcast_config(Config *config);

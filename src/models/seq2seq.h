@@ -22,7 +22,7 @@
 
 #include "models/state.h"
 #include "data/shortlist.h"
-#include "text/tokens.h"
+#include "tokenizer/tokens.h"
 
 typedef struct Seq2Seq Seq2Seq;
 
@@ -47,7 +47,7 @@ void seq2seq_take_shortlist(Seq2Seq *model, Shortlist *shortlist);
 int seq2seq_directions(const Seq2Seq *model);
 /* The numbers of layers and heads of the decoder that attend to the source: 0 without attention. */
 void seq2seq_attentions(const Seq2Seq *model, int *layers, int *heads);
-/* Do both vocabularies have tokens for placeholders (text/reserved_tokens.h)? */
+/* Do both vocabularies have tokens for placeholders (tokenizer/reserved_tokens.h)? */
 bool seq2seq_has_reserved(const Seq2Seq *model);
 /* STATUS_USAGE if the model has no attention to the source to show. */
 bool seq2seq_has_attention(const Seq2Seq *model);

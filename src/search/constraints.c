@@ -7,7 +7,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "search/hypothesis.h"
-#include "text/bpe.h"
+#include "tokenizer/bpe.h"
 #include "text/whole_words.h"
 
 static int vocabulary(const Constraints *constraints) {

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include "config/config.h"
 #include "kern/tensor.h"
-#include "text/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 enum { CONSTRAINTS_MAX = 64 };
 

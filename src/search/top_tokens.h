@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include "kern/tensor.h"
-#include "text/vocab.h"
+#include "tokenizer/vocab.h"
 
 /* The size of top_tokens_find's scratch memory, in numbers. */
 size_t top_tokens_scratch(int V, int k);

@@ -8,7 +8,7 @@
 #include "io/options.h"
 #include "bleu/bleu_tokenizers.h"
 #include "models/modelfile.h"
-#include "text/bpe.h"
+#include "tokenizer/bpe.h"
 #include "text/languages.h"
 #include "data/columns.h"
 #include "train/checkpoint.h"

@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "base/strview.h"
-#include "text/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 typedef struct Glossary Glossary;
 

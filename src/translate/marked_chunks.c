@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "text/reserved_tokens.h"
+#include "tokenizer/reserved_tokens.h"
 #include "translate/markup_restore.h"
 #include "translate/translation.h"
 

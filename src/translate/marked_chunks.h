@@ -19,8 +19,8 @@ typedef struct {
     int output_count;
 } MarkedChunk;
 
-/* `text`: moves into the chunk. The chunk is read with reserved tokens (text/reserved_tokens.h) if all models
- * have them, and in place if all models can spell all of its marks. */
+/* `text`: moves into the chunk. The chunk is read with reserved tokens (tokenizer/reserved_tokens.h) if all
+ * models have them, and in place if all models can spell all of its marks. */
 void marked_chunk_make(MarkedChunk *chunk, MarkedText text, const Seq2Seq *const *models, int count);
 void marked_chunk_free(MarkedChunk *chunk);
 StrView marked_chunk_text(const MarkedChunk *chunk); /* what models read */

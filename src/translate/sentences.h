@@ -23,7 +23,7 @@
 #ifndef TRANSLATE_SENTENCES_H
 #define TRANSLATE_SENTENCES_H
 
-#include "text/line_split.h"
+#include "tokenizer/line_split.h"
 
 /* Appends the sentences of `text`. */
 void split_sentences(StrView text, bool wrapped, TextList *sentences);

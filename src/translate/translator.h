@@ -6,10 +6,10 @@
  *
  *   Copies      White space at the start and the end of a line stays, byte for byte. A line or a sentence
  *               without a letter outside of placeholders (text/copied_text.h) is copied.
- *   Spelling    Characters that a vocabulary does not know are spelled otherwise (text/respell.h). Text in
- *               capitals is translated in small letters if the vocabulary knows only these, and its
+ *   Spelling    Characters that a vocabulary does not know are spelled otherwise (tokenizer/respell.h). Text
+ *               in capitals is translated in small letters if the vocabulary knows only these, and its
  *               translation is written in capitals. Words and symbols that the first model cannot spell
- *               (text/unknown_words.h) are taken out, and put back by the attention weights as below.
+ *               (tokenizer/unknown_words.h) are taken out, and put back by the attention weights as below.
  *   Paragraphs  with options.split lines are cut into sentences (sentences.h). The white space between and
  *               around sentences stays, except that single spaces come and go with the script
  *               (translation.h). The k-th item of a translation joins the k-th hypotheses of all sentences.
@@ -20,8 +20,8 @@
  *               Their translations are joined like those of sentences. With options.crop only the first
  *               chunk is translated. Both give a warning that names the line.
  *   Markup      with options.tags. The texts between breaks (text/markup.h) are translated separately. Models
- *               with reserved tokens (text/reserved_tokens.h) read these for placeholders at first. If no
- *               hypothesis of the beam agrees with the source, and with other models, the text is read
+ *               with reserved tokens (tokenizer/reserved_tokens.h) read these for placeholders at first. If
+ *               no hypothesis of the beam agrees with the source, and with other models, the text is read
  *               with tags and placeholders in place. The best hypothesis of the beam that agrees
  *               with the source (text/marked_text.h) is taken. If there is none, the text is searched again
  *               with its placeholders as phrases that must occur (search/constraints.h). If that gives none

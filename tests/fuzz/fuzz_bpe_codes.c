@@ -5,8 +5,8 @@
  */
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
-#include "text/bpe.h"
-#include "text/pretokenize.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/pretokenize.h"
 
 typedef struct {
     Bpe *bpe;

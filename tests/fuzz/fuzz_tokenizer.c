@@ -6,8 +6,8 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
-#include "text/bpe.h"
-#include "text/tokenizer.h"
+#include "tokenizer/bpe.h"
+#include "tokenizer/tokenizer.h"
 #include "unit/learn.h"
 
 enum { MOST_LEARNED = 64 }; /* bytes: many short texts find more faults than few long ones */

@@ -2,7 +2,7 @@
 #ifndef UNIT_LEARN_H
 #define UNIT_LEARN_H
 
-#include "text/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 /* *tokenizer is NULL if learning fails. */
 static inline Status learn_tokenizer(Tokenizer **tokenizer, const TextOptions *options, StrView text) {

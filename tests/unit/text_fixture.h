@@ -4,7 +4,7 @@
 #define TEXT_FIXTURE_H
 
 #include <sys/resource.h>
-#include "text/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 /* A tokenizer learned from a NULL-terminated list of lines. Fails the test if learning fails. */
 Tokenizer *fixture_learn(const TextOptions *options, const char *const *lines);

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "io/sha256.h"
 #include "base/unicode.h"
-#include "text/bpe.h"
+#include "tokenizer/bpe.h"
 #include "data/corpus.h"
 #include "unit/text_fixture.h"
 

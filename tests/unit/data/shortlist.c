@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "data/shortlist.h"
-#include "text/vocab.h"
+#include "tokenizer/vocab.h"
 
 enum { SOURCES = 14, TARGETS = 17, PAIRS = 60, LONGEST = 7 };
 

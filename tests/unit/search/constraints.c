@@ -12,7 +12,7 @@
 #include "search/search.h"
 #include "translate/translator.h"
 #include "kern/kern.h"
-#include "text/bpe.h"
+#include "tokenizer/bpe.h"
 #include "unit/tiny_model.h"
 #include "text/whole_words.h"
 #include "unit/text_fixture.h"

@@ -18,7 +18,7 @@
 #include "layers/attention.h"
 #include "models/modelfile.h"
 #include "text/entities.h"
-#include "text/reserved_tokens.h"
+#include "tokenizer/reserved_tokens.h"
 #include "translate/marked_chunks.h"
 #include "translate/translator.h"
 #include "unit/learn.h"

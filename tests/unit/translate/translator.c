@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
-#include "text/line_split.h"
+#include "tokenizer/line_split.h"
 #include "translate/translator.h"
 #include "kern/kern.h"
 #include "unit/tiny_model.h"

@@ -1,0 +1,93 @@
+/* tokenizer_pieces.c - tokenizers of the kind sentencepiece: pieces of a model, ids of a vocabulary. */
+#include <string.h>
+#include "base/mem.h"
+#include "io/base64.h"
+#include "tokenizer/tokenizer_parts.h"
+
+/* Line breaks and NUL would break the line that they are in. */
+static char inline_char(char c) { return c == '\n' || c == '\r' || c == '\0' ? ' ' : c; }
+
+Tokenizer *tokenizer_from_sentencepiece(SentencePiece *pieces, Vocab *vocab) {
+    Tokenizer *tokenizer = tokenizer_new();
+    int size = sentencepiece_size(pieces);
+    tokenizer->kind = TOKENIZER_SENTENCEPIECE;
+    tokenizer->normalize = NORMALIZE_NONE;
+    tokenizer->vocab = vocab;
+    tokenizer->pieces = pieces;
+    tokenizer->piece_ids = mem_alloc((size_t)size, sizeof *tokenizer->piece_ids);
+    for (int i = 0; i < size; i++) {
+        int id = vocab_id(vocab, sentencepiece_piece(pieces, i));
+        bool unknown = id < VOCAB_SPECIALS || sentencepiece_kind(pieces, i) == PIECE_UNKNOWN;
+        tokenizer->piece_ids[i] = unknown ? VOCAB_UNK : id;
+    }
+    return tokenizer;
+}
+
+/* Appends the ids of the text that is encoded. */
+static void add_ids(const Tokenizer *tokenizer, IdList *ids, StrList *unknown) {
+    const SentencePieceText *text = &tokenizer->text;
+    for (size_t i = 0; i < text->count; i++) {
+        int id = tokenizer->piece_ids[text->pieces[i].id];
+        id_list_add(ids, id);
+        if (id == VOCAB_UNK && unknown) strlist_add(unknown, text->pieces[i].text);
+    }
+}
+
+void tokenizer_encode_pieces(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown) {
+    sentencepiece_encode(tokenizer->pieces, line, &tokenizer->text);
+    add_ids(tokenizer, ids, unknown);
+}
+
+void tokenizer_encode_pieces_behind(Tokenizer *tokenizer, StrView text, IdList *ids) {
+    sentencepiece_encode_behind(tokenizer->pieces, text, &tokenizer->text);
+    add_ids(tokenizer, ids, NULL);
+}
+
+/* The text of a piece that is not in the model may have markers, which are spaces. */
+static void add_decoded(StrView text, StrBuf *line) {
+    StrView space = SV(BPE_SPACE);
+    while (text.length > 0) {
+        bool is_space = sv_starts(text, space);
+        size_t taken = is_space ? space.length : 1;
+        strbuf_add_char(line, is_space ? ' ' : inline_char(text.data[0]));
+        text = (StrView){text.data + taken, text.length - taken};
+    }
+}
+
+void tokenizer_decode_pieces(const Tokenizer *tokenizer, const int *ids, size_t count, const StrList *unknown,
+                             StrBuf *line) {
+    const SentencePiece *model = tokenizer->pieces;
+    StrView *pieces = mem_alloc(count + 1, sizeof *pieces);
+    size_t used = 0, kept = 0;
+    for (size_t i = 0; i < count && ids[i] != VOCAB_EOS; i++) {
+        if (ids[i] == VOCAB_PAD || ids[i] == VOCAB_BOS) continue;
+        StrView piece = vocab_token(tokenizer->vocab, ids[i]);
+        if (ids[i] == VOCAB_UNK)
+            piece = unknown && used < unknown->count
+                        ? sv(unknown->items[used++])
+                        : sentencepiece_piece(model, sentencepiece_unknown(model));
+        pieces[kept++] = piece;
+    }
+    StrBuf text = {0};
+    sentencepiece_decode(model, pieces, kept, &text);
+    add_decoded(strbuf_view(&text), line);
+    strbuf_free(&text);
+    mem_free(pieces);
+}
+
+void tokenizer_write_pieces(const Tokenizer *tokenizer, StrBuf *out) {
+    StrBuf file = {0};
+    sentencepiece_write(tokenizer->pieces, &file);
+    strbuf_add(out, SV("\"model\":\""));
+    base64_write(strbuf_view(&file), out);
+    strbuf_add(out, SV("\","));
+    strbuf_free(&file);
+}
+
+Status tokenizer_read_pieces(SentencePiece **pieces, StrView base64) {
+    StrBuf file = {0};
+    Status status = base64_read(base64, &file);
+    if (status == STATUS_OK) status = sentencepiece_read(pieces, strbuf_view(&file), "model");
+    strbuf_free(&file);
+    return status == STATUS_OK ? status : status_context(status, "tokenizer");
+}
