@@ -49,7 +49,7 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
 /* Other encodings and columns of ids become part of the report instead of an error: for `inspect`. */
 void pair_reader_allow_other_encodings(PairReader *reader);
 /* Called for each line with an empty side, without the columns or with a text that is too large. A line
- * without the columns is a source. Not for units of a translation memory, of which the report has the number. */
+ * without the columns is a source. Units without a pair are not among them: the report has their number. */
 typedef void (*PairDropped)(void *context, PairIssueKind kind, StrView source, StrView target);
 void pair_reader_on_drop(PairReader *reader, PairDropped dropped, void *context);
 /* Restricts pair_reader_next to a split of the first `limit` usable pairs (0 = all). Default: all pairs. */
