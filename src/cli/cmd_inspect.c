@@ -42,6 +42,7 @@ static const Option INSPECT_OPTIONS[] = {
      .help = "also write the pairs to FILE, a table, without repeated pairs and those of --drop; .gz "
              "compresses it"},
     {.flag = "drop", .type = OPT_LIST, FIELD(drop), .needs = "clean",
+     .arg = "NAMES",
      .choices = "none|repeated_pairs|other_translations|in_validation|source_in_validation|same_text|swapped|"
                 "mojibake|lengths|placeholders|tags|accelerators|numbers|punctuation|blanks|entities|markup|"
                 "soft_hyphens|addresses|tokenized",
