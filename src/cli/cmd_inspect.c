@@ -13,7 +13,8 @@
 
 typedef struct {
     bool json, vocab;
-    char *codes, *tensor, *valid, *languages, *columns;
+    char *codes, *tensor, *valid, *languages, *columns, *clean, *dropped;
+    StrList drop, split_off;
 } InspectOptions;
 
 #define FIELD(member) OPT_FIELD(InspectOptions, member)
@@ -38,6 +39,21 @@ static const Option INSPECT_OPTIONS[] = {
     {.flag = "columns", .type = OPT_STRING, FIELD(columns), .arg = "NAMES",
      .help = "names of the columns, in order and separated by commas, such as -,en,fr; - = not read; "
              "default: the names in the first line, or else the first two columns"},
+    {.flag = "clean", .type = OPT_STRING, FIELD(clean), .arg = "FILE",
+     .help = "also write the pairs to FILE, a table, without repeated pairs and those of --drop; .gz "
+             "compresses it"},
+    {.flag = "drop", .type = OPT_LIST, FIELD(drop), .needs = "clean",
+     .arg = "NAMES",
+     .choices = "none|repeated_pairs|other_translations|in_validation|source_in_validation|same_text|swapped|"
+                "mojibake|lengths|placeholders|tags|accelerators|numbers|punctuation|blanks|entities|markup|"
+                "soft_hyphens|addresses|tokenized",
+     .help = "what else makes --clean drop a pair; none = not even repeated pairs"},
+    {.flag = "dropped", .type = OPT_STRING, FIELD(dropped), .arg = "FILE", .needs = "clean",
+     .help = "write the dropped pairs to FILE, with reason and line; default: clean.dropped.tsv for --clean "
+             "clean.tsv"},
+    {.flag = "split-off", .type = OPT_LIST, FIELD(split_off), .arg = "FILE=N", .needs = "clean",
+     .help = "write about N of the pairs to this FILE instead, as in valid.tsv=1000,test.tsv=1000; all pairs "
+             "of one source go to the same file"},
     {0}};
 /* clang-format on */
 
@@ -48,14 +64,16 @@ static const char USAGE[] = "Usage: attn-mt inspect [OPTION...] MODEL\n"
                             "model file. Or describes sentence pairs (a table with TABs, CSV, TMX, XLIFF,\n"
                             "PO or JSON lines, or a pattern such as train.{}): their number, lengths and\n"
                             "scripts, repeated pairs, and pairs that look wrong, with the first lines of\n"
-                            "each kind.\n";
+                            "each kind; with --json all lines. --clean writes the pairs without them.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"
                                "  attn-mt inspect --vocab best.safetensors | head\n"
                                "  attn-mt inspect --tensor decoder.attention.v best.safetensors\n"
                                "  attn-mt inspect --codes bpe.codes best.safetensors\n"
-                               "  attn-mt inspect mine.tsv --valid mine-dev.tsv\n";
+                               "  attn-mt inspect mine.tsv --valid mine-dev.tsv\n"
+                               "  attn-mt inspect mine.tsv --clean train.tsv --drop placeholders,numbers "
+                               "--split-off valid.tsv=500\n";
 
 /* ---- vocabularies ---- */
 
@@ -389,6 +407,10 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
         return inspect_data(&(InspectData){.valid = options->valid,
                                            .languages = options->languages,
                                            .columns = options->columns,
+                                           .clean = options->clean,
+                                           .dropped = options->dropped,
+                                           .drop = &options->drop,
+                                           .split_off = &options->split_off,
                                            .json = options->json},
                             path);
     status_fail(STATUS_USAGE, "'%s' contains sentence pairs, but %s needs a model", path,
@@ -406,6 +428,7 @@ static Status inspect_model(const InspectOptions *options, const char *path) {
     const char *about = options->valid       ? "--valid"
                         : options->languages ? "--languages"
                         : options->columns   ? "--columns"
+                        : options->clean     ? "--clean"
                                              : NULL;
     if (missing || !about) return inspect(options, path);
     status_fail(STATUS_USAGE, "'%s' is not text, but %s is for sentence pairs", path, about);

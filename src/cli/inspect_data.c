@@ -2,11 +2,13 @@
 #include "cli/inspect_data.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "io/fileio.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "data/columns.h"
+#include "data/pair_clean.h"
 #include "data/pair_stats.h"
 #include "formats/format.h"
 
@@ -42,17 +44,37 @@ bool inspect_is_data(const char *path) {
 
 static const char *const SIDE_NAMES[PAIR_SIDES] = {"source", "target"};
 
+static const char *const FINDING_TEXTS[FINDING_KINDS] = {
+    [FINDING_REPEATED] = "repeated pairs",
+    [FINDING_OTHER_TRANSLATION] = "repeated sources, other target",
+    [FINDING_IN_VALID] = "pairs also in validation",
+    [FINDING_SOURCE_IN_VALID] = "sources in validation, other target",
+    [FINDING_SAME_TEXT] = "the same text on both sides",
+    [FINDING_SWAPPED] = "swapped columns",
+    [FINDING_MOJIBAKE] = "wrongly decoded letters, as in \"Ã©\"",
+    [FINDING_LENGTHS] = "very different lengths",
+    [FINDING_PLACEHOLDERS] = "placeholders",
+    [FINDING_TAGS] = "tags",
+    [FINDING_ACCELERATORS] = "accelerators, as in \"&File\"",
+    [FINDING_NUMBERS] = "numbers",
+    [FINDING_PUNCTUATION] = "punctuation at the end",
+    [FINDING_BLANKS] = "blanks at the start or end",
+    [FINDING_ENTITIES] = "entities, as in \"&amp;\"",
+    [FINDING_MARKUP] = "markup",
+    [FINDING_SOFT_HYPHENS] = "soft hyphens",
+    [FINDING_ADDRESSES] = "web and e-mail addresses",
+    [FINDING_TOKENIZED] = "marks of a tokenizer, as in \"@-@\"",
+};
+
+/* The report has a heading for each group of kinds. */
 static const struct {
-    const char *key, *text;
-} FINDING_NAMES[FINDING_KINDS] = {
-    [FINDING_REPEATED] = {"repeated_pairs", "repeated pairs"},
-    [FINDING_OTHER_TRANSLATION] = {"other_translations", "repeated sources, other target"},
-    [FINDING_IN_VALID] = {"in_validation", "pairs also in validation"},
-    [FINDING_SOURCE_IN_VALID] = {"source_in_validation", "sources in validation, other target"},
-    [FINDING_SAME_TEXT] = {"same_text", "the same text on both sides"},
-    [FINDING_SWAPPED] = {"swapped", "swapped columns"},
-    [FINDING_MOJIBAKE] = {"mojibake", "wrongly decoded letters, as in \"Ã©\""},
-    [FINDING_LENGTHS] = {"lengths", "very different lengths"},
+    const char *heading;
+    FindingKind first, end;
+} GROUPS[] = {
+    {"repeated", FINDING_REPEATED, FINDING_SAME_TEXT},
+    {"suspicious", FINDING_SAME_TEXT, FINDING_PLACEHOLDERS},
+    {"different on the two sides", FINDING_PLACEHOLDERS, FINDING_ENTITIES},
+    {"not plain text", FINDING_ENTITIES, FINDING_KINDS},
 };
 
 static bool is_reported(const PairStats *stats, int kind) {
@@ -66,17 +88,18 @@ static bool valid_is_swapped(const PairStats *stats) {
 /* ---- text ---- */
 
 static void add_finding(const PairStats *stats, int kind, StrBuf *out) {
+    enum { FEW = 5 };
     const Finding *finding = &stats->findings[kind];
     char count[32];
     if (!is_reported(stats, kind)) return;
-    strbuf_format(out, "  %-36s %10s", FINDING_NAMES[kind].text, str_count(finding->count, count));
-    for (int i = 0; i < FINDING_LINES && i < finding->count; i++)
+    strbuf_format(out, "  %-36s %10s", FINDING_TEXTS[kind], str_count(finding->count, count));
+    for (int i = 0; i < FEW && i < finding->count; i++)
         strbuf_format(out, "%s%ld",
                       i                    ? ", "
                       : finding->count > 1 ? "  lines "
                                            : "  line ",
                       finding->lines[i]);
-    strbuf_add(out, finding->count > FINDING_LINES ? SV(", ...\n") : SV("\n"));
+    strbuf_add(out, finding->count > FEW ? SV(", ...\n") : SV("\n"));
 }
 
 static void add_lengths(const char *side, const char *unit, const Histogram *histogram, StrBuf *out) {
@@ -114,6 +137,33 @@ static void add_spaces(const PairStats *stats, int side, StrBuf *out) {
                   str_count(count, number));
 }
 
+/* "  valid.tsv    1,000" */
+static void add_written(const char *path, long pairs, StrBuf *out) {
+    char count[32];
+    strbuf_format(out, "  %-36s %10s\n", path, str_count(pairs, count));
+}
+
+static void add_reason(const char *name, long count, bool *first, StrBuf *out) {
+    char number[32];
+    if (count == 0) return;
+    strbuf_format(out, "%s%s %s", *first ? "    " : ", ", name, str_count(count, number));
+    *first = false;
+}
+
+static void write_clean_text(const PairCleanOptions *clean, const PairCleanCounts *counts, StrBuf *out) {
+    bool first = true;
+    strbuf_add(out, SV("\nwritten\n"));
+    add_written(clean->output, counts->kept, out);
+    for (size_t i = 0; i < clean->parts.count; i++) add_written(clean->parts.items[i], counts->part[i], out);
+    strbuf_add(out, SV("\ndropped\n"));
+    add_written(clean->dropped, counts->dropped, out);
+    for (int kind = 0; kind < FINDING_KINDS; kind++)
+        add_reason(finding_name(kind), counts->reasons[kind], &first, out);
+    for (int kind = 0; kind < PAIR_ISSUE_KINDS; kind++)
+        add_reason(pair_issue_name(kind), counts->unusable[kind], &first, out);
+    if (!first) strbuf_add_char(out, '\n');
+}
+
 static void write_text(const PairStats *stats, const InspectData *options, const char *path, StrBuf *out) {
     char count[32];
     strbuf_format(out, "%s\n\n  %-36s %10s\n", path, "pairs", str_count(stats->pairs, count));
@@ -132,10 +182,11 @@ static void write_text(const PairStats *stats, const InspectData *options, const
     strbuf_add(out, SV("\ncharacters\n"));
     for (int side = 0; side < PAIR_SIDES; side++) add_characters(stats, side, out);
     for (int side = 0; side < PAIR_SIDES; side++) add_spaces(stats, side, out);
-    strbuf_add(out, SV("\nrepeated\n"));
-    for (int kind = 0; kind < FINDING_SAME_TEXT; kind++) add_finding(stats, kind, out);
-    strbuf_add(out, SV("\nsuspicious\n"));
-    for (int kind = FINDING_SAME_TEXT; kind < FINDING_KINDS; kind++) add_finding(stats, kind, out);
+    for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
+        strbuf_format(out, "\n%s\n", GROUPS[i].heading);
+        for (int kind = (int)GROUPS[i].first; kind < (int)GROUPS[i].end; kind++)
+            add_finding(stats, kind, out);
+    }
     if (valid_is_swapped(stats))
         strbuf_format(out, "\nThe columns of %s seem to be swapped.\n", options->valid);
 }
@@ -193,12 +244,42 @@ static void add_json_finding(const char *key, const Finding *finding, StrBuf *ou
     json_put_object(out, key);
     json_put_integer(out, "count", finding->count);
     json_put_array(out, "lines");
-    for (int i = 0; i < FINDING_LINES && i < finding->count; i++) json_write_integer(out, finding->lines[i]);
+    for (long i = 0; i < finding->count; i++) json_write_integer(out, finding->lines[i]);
     json_close_array(out);
     json_close_object(out);
 }
 
-static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
+static void add_json_file(const char *path, long pairs, StrBuf *out) {
+    json_write_line(out, 2);
+    json_open_object(out);
+    json_put_string(out, "file", sv(path));
+    json_put_integer(out, "pairs", pairs);
+    json_close_object(out);
+}
+
+static void add_json_clean(const PairCleanOptions *clean, const PairCleanCounts *counts, StrBuf *out) {
+    json_write_line(out, 0);
+    json_put_array(out, "written");
+    add_json_file(clean->output, counts->kept, out);
+    for (size_t i = 0; i < clean->parts.count; i++)
+        add_json_file(clean->parts.items[i], counts->part[i], out);
+    json_close_array(out);
+    json_write_line(out, 0);
+    json_put_object(out, "dropped");
+    json_put_string(out, "file", sv(clean->dropped));
+    json_put_integer(out, "pairs", counts->dropped);
+    json_put_object(out, "reasons");
+    for (int kind = 0; kind < FINDING_KINDS; kind++)
+        if (counts->reasons[kind] > 0) json_put_integer(out, finding_name(kind), counts->reasons[kind]);
+    for (int kind = 0; kind < PAIR_ISSUE_KINDS; kind++)
+        if (counts->unusable[kind] > 0) json_put_integer(out, pair_issue_name(kind), counts->unusable[kind]);
+    json_close_object(out);
+    json_close_object(out);
+}
+
+/* `clean` may be NULL. */
+static void write_json(const PairStats *stats, const char *path, const PairCleanOptions *clean,
+                       const PairCleanCounts *counts, StrBuf *out) {
     json_open_object(out);
     json_put_string(out, "file", sv(path));
     json_put_integer(out, "pairs", stats->pairs);
@@ -206,7 +287,7 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
     for (int side = 0; side < PAIR_SIDES; side++) add_json_side(stats, side, out);
     add_json_ratio(&stats->ratio, out);
     for (int kind = 0; kind < FINDING_KINDS; kind++)
-        if (is_reported(stats, kind)) add_json_finding(FINDING_NAMES[kind].key, &stats->findings[kind], out);
+        if (is_reported(stats, kind)) add_json_finding(finding_name(kind), &stats->findings[kind], out);
     if (stats->valid_pairs > 0) {
         json_write_line(out, 0);
         json_put_object(out, "validation");
@@ -214,10 +295,11 @@ static void write_json(const PairStats *stats, const char *path, StrBuf *out) {
         json_put_integer(out, "swapped", stats->valid_swapped);
         json_close_object(out);
     }
+    if (clean) add_json_clean(clean, counts, out);
     strbuf_add(out, SV("}\n"));
 }
 
-/* ---- the command ---- */
+/* ---- columns ---- */
 
 /* The columns are chosen as training does it. */
 static Status choose_columns(const InspectData *options, const char *path, DataOptions *data) {
@@ -241,21 +323,123 @@ static Status choose_columns(const InspectData *options, const char *path, DataO
     return status;
 }
 
+/* ---- cleaning ---- */
+
+/* "clean.tsv.gz": "clean.dropped.tsv.gz" */
+static void add_dropped_name(StrView output, StrBuf *name) {
+    bool gzip = sv_cut_extension(&output, SV("gz"));
+    sv_cut_extension(&output, SV("tsv"));
+    strbuf_add(name, output);
+    strbuf_add(name, gzip ? SV(".dropped.tsv.gz") : SV(".dropped.tsv"));
+}
+
+static FindingSet findings_to_drop(const StrList *names) {
+    FindingSet drop = finding_bit(FINDING_REPEATED);
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->items[i], "none") == 0) drop &= ~finding_bit(FINDING_REPEATED);
+        for (int kind = 0; kind < FINDING_KINDS; kind++)
+            if (strcmp(names->items[i], finding_name(kind)) == 0) drop |= finding_bit(kind);
+    }
+    return drop;
+}
+
+/* "valid.tsv=1000" */
+static Status parse_part(const char *text, PairCleanOptions *clean) {
+    enum { MOST = 1000000000 };
+    const char *equals = strrchr(text, '=');
+    char *end = NULL;
+    long long pairs = equals ? strtoll(equals + 1, &end, 10) : 0;
+    if (!equals || equals == text || end == equals + 1 || *end || pairs < 1 || pairs > MOST) {
+        status_fail(STATUS_USAGE, "--split-off '%s' is no FILE=N", text);
+        return status_hint(STATUS_USAGE, "for example --split-off valid.tsv=1000,test.tsv=1000");
+    }
+    if (clean->parts.count == PAIR_PARTS)
+        return status_fail(STATUS_USAGE, "--split-off takes at most %d files", PAIR_PARTS);
+    clean->wanted[clean->parts.count] = (long)pairs;
+    strlist_add(&clean->parts, (StrView){text, (size_t)(equals - text)});
+    return STATUS_OK;
+}
+
+/* The files that are read, appended. */
+static void add_inputs(const InspectData *options, const char *path, const DataOptions *data,
+                       StrList *files) {
+    const char *inputs[] = {path, options->valid}, *languages[] = {data->source, data->target};
+    for (int i = 0; i < 2; i++)
+        for (int side = 0; side < 2 && inputs[i]; side++) {
+            char *file = pair_pattern_fill(inputs[i], languages[side]);
+            strlist_add(files, sv(file));
+            mem_free(file);
+        }
+}
+
+static Status check_output(const char *output, StrList *files) {
+    if (strcmp(output, "-") == 0) {
+        status_fail(STATUS_USAGE, "pairs cannot be written to standard output, where the report goes");
+        return status_hint(STATUS_USAGE, "name a file");
+    }
+    TRY(command_refuse_overwrites(output, files));
+    strlist_add(files, sv(output));
+    return STATUS_OK;
+}
+
+static Status check_outputs(const PairCleanOptions *clean, StrList *files) {
+    TRY(check_output(clean->output, files));
+    TRY(check_output(clean->dropped, files));
+    for (size_t i = 0; i < clean->parts.count; i++) TRY(check_output(clean->parts.items[i], files));
+    return STATUS_OK;
+}
+
+/* Everything that can be wrong is found before the file is read. `dropped`: for the name of the file. */
+static Status prepare_clean(const InspectData *options, const char *path, const DataOptions *data,
+                            StrBuf *dropped, PairCleanOptions *clean) {
+    clean->drop = findings_to_drop(options->drop);
+    clean->output = options->clean;
+    if (options->dropped)
+        strbuf_add(dropped, sv(options->dropped));
+    else
+        add_dropped_name(sv(options->clean), dropped);
+    clean->dropped = strbuf_text(dropped);
+    for (size_t i = 0; i < options->split_off->count; i++)
+        TRY(parse_part(options->split_off->items[i], clean));
+    StrList files = {0};
+    add_inputs(options, path, data, &files);
+    Status status = check_outputs(clean, &files);
+    strlist_free(&files);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static Status report(const InspectData *options, const char *path, const DataOptions *data,
+                     const PairCleanOptions *clean) {
+    PairStats stats;
+    PairCleanCounts counts;
+    StrBuf out = {0};
+    TRY(pair_stats_read(&stats, path, options->valid, data));
+    Status status = clean ? pair_clean(&stats, path, data, clean, &counts) : STATUS_OK;
+    if (status == STATUS_OK) {
+        if (options->json) {
+            write_json(&stats, path, clean, &counts, &out);
+        } else {
+            write_text(&stats, options, path, &out);
+            if (clean) write_clean_text(clean, &counts, &out);
+        }
+        status = command_print_report(&out);
+    }
+    pair_stats_free(&stats);
+    strbuf_free(&out);
+    return status;
+}
+
 Status inspect_data(const InspectData *options, const char *path) {
     DataOptions data = {0};
-    PairStats stats;
-    StrBuf out = {0};
-    TRY(choose_columns(options, path, &data));
-    Status status = pair_stats_read(&stats, path, options->valid, &data);
-    if (status == STATUS_OK) {
-        if (options->json)
-            write_json(&stats, path, &out);
-        else
-            write_text(&stats, options, path, &out);
-        status = command_print_report(&out);
-        pair_stats_free(&stats);
-    }
-    strbuf_free(&out);
+    PairCleanOptions clean = {0};
+    StrBuf dropped = {0};
+    Status status = choose_columns(options, path, &data);
+    if (status == STATUS_OK && options->clean) status = prepare_clean(options, path, &data, &dropped, &clean);
+    if (status == STATUS_OK) status = report(options, path, &data, options->clean ? &clean : NULL);
+    strlist_free(&clean.parts);
+    strbuf_free(&dropped);
     mem_free(data.source);
     mem_free(data.target);
     mem_free(data.columns);

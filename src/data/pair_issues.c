@@ -27,6 +27,10 @@ static const struct {
     [PAIR_ISSUE_FUZZY] = {"left out", "fuzzy or obsolete unit", "fuzzy or obsolete units"},
 };
 
+const char *pair_issue_name(PairIssueKind kind) {
+    return kind == PAIR_ISSUE_EMPTY_SIDE ? "empty_side" : kind == PAIR_ISSUE_NO_TAB ? "no_tab" : "too_big";
+}
+
 void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, size_t entry, long line) {
     struct PairIssue *issue = &issues->of[kind];
     issue->count += count;

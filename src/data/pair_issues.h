@@ -39,6 +39,8 @@ typedef struct {
 
 /* Adds `count` issues of a kind. `entry`: index into the list of files; `line`: from 1, 0 = whole file. */
 void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, size_t entry, long line);
+/* "empty_side", "no_tab", "too_big": why a line was dropped. */
+const char *pair_issue_name(PairIssueKind kind);
 /* One line per kind: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". `pairs`: usable pairs. */
 void pair_issues_report(const PairIssues *issues, const StrList *entries, long pairs, StrBuf *out);
 /* STATUS_DATA if the files are in another encoding: more than a tenth of the pairs, and at least 10, are not

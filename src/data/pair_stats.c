@@ -29,9 +29,12 @@ int histogram_quantile(const Histogram *histogram, double share) {
     return histogram->greatest;
 }
 
-static void add_finding(Finding *finding, long line) {
-    if (finding->count < FINDING_LINES) finding->lines[finding->count] = line;
-    finding->count++;
+/* `pair`: its index. */
+static void add_finding(PairStats *stats, FindingKind kind, long pair, long line) {
+    Finding *finding = &stats->findings[kind];
+    MEM_GROW(finding->lines, finding->capacity, (size_t)finding->count + 1);
+    finding->lines[finding->count++] = line;
+    stats->found[pair] |= finding_bit(kind);
 }
 
 /* A set of texts, stored as 64-bit hashes: in data that fits on a disk two texts do not collide by chance.
@@ -131,16 +134,19 @@ typedef struct {
     HashSet pairs, sources, valid_pairs, valid_sources;
     uint32_t *trigrams[PAIR_SIDES]; /* [TRIGRAMS] */
     double trigram_total[PAIR_SIDES];
+    PairChecker checker;
 } Survey;
 
 typedef struct {
     StrView side[PAIR_SIDES];
-    long line;
+    StrView whole[PAIR_SIDES]; /* with the blanks around it */
+    long index, line;
 } TextPair;
 
 static Status next_pair(PairReader *reader, TextPair *pair, bool *more) {
-    TRY(pair_reader_next(reader, &pair->side[0], &pair->side[1], more));
-    for (int s = 0; s < PAIR_SIDES && *more; s++) pair->side[s] = sv_trim(pair->side[s]);
+    TRY(pair_reader_next(reader, &pair->whole[0], &pair->whole[1], more));
+    for (int s = 0; s < PAIR_SIDES && *more; s++) pair->side[s] = sv_trim(pair->whole[s]);
+    pair->index = pair_reader_count(reader) - 1;
     pair->line = pair_reader_line(reader);
     return STATUS_OK;
 }
@@ -149,18 +155,21 @@ static uint64_t hash_pair(const TextPair *pair) {
     return hash_text(pair->side[PAIR_TARGET], hash_text(pair->side[PAIR_SOURCE], 0));
 }
 
+static void add_to(Survey *survey, FindingKind kind, const TextPair *pair) {
+    add_finding(survey->stats, kind, pair->index, pair->line);
+}
+
 static void check_duplicates(Survey *survey, const TextPair *pair) {
-    Finding *findings = survey->stats->findings;
     uint64_t both = hash_pair(pair), source = hash_text(pair->side[PAIR_SOURCE], 0);
     bool repeated = set_add(&survey->pairs, both), known_source = set_add(&survey->sources, source);
     if (repeated)
-        add_finding(&findings[FINDING_REPEATED], pair->line);
+        add_to(survey, FINDING_REPEATED, pair);
     else if (known_source)
-        add_finding(&findings[FINDING_OTHER_TRANSLATION], pair->line);
+        add_to(survey, FINDING_OTHER_TRANSLATION, pair);
     if (set_has(&survey->valid_pairs, both))
-        add_finding(&findings[FINDING_IN_VALID], pair->line);
+        add_to(survey, FINDING_IN_VALID, pair);
     else if (set_has(&survey->valid_sources, source))
-        add_finding(&findings[FINDING_SOURCE_IN_VALID], pair->line);
+        add_to(survey, FINDING_SOURCE_IN_VALID, pair);
 }
 
 /* Counts the characters and trigrams of one side; returns its length in characters. */
@@ -195,10 +204,14 @@ static void survey_pair(Survey *survey, const TextPair *pair) {
         histogram_add(&stats->words[side], words);
     }
     histogram_add(&stats->ratio, ratio_of(length));
-    stats->pairs++;
+    MEM_GROW(stats->found, stats->found_capacity, (size_t)stats->pairs + 1);
+    stats->found[stats->pairs++] = 0;
     check_duplicates(survey, pair);
-    if (sv_equal(pair->side[0], pair->side[1])) add_finding(&stats->findings[FINDING_SAME_TEXT], pair->line);
-    if (mojibake) add_finding(&stats->findings[FINDING_MOJIBAKE], pair->line);
+    if (sv_equal(pair->side[0], pair->side[1])) add_to(survey, FINDING_SAME_TEXT, pair);
+    if (mojibake) add_to(survey, FINDING_MOJIBAKE, pair);
+    FindingSet found = pair_check(&survey->checker, pair->whole[0], pair->whole[1]);
+    for (int kind = FINDING_PLACEHOLDERS; kind < FINDING_KINDS; kind++)
+        if (found & finding_bit(kind)) add_to(survey, kind, pair);
 }
 
 /* log p(text | other column) - log p(text | its column). `counted`: the column's counts include the text. */
@@ -237,8 +250,8 @@ static Status check_pairs(Survey *survey) {
     for (bool more = true;;) {
         TRY(next_pair(survey->reader, &pair, &more));
         if (!more) return STATUS_OK;
-        if (is_swapped(survey, &pair, true)) add_finding(&stats->findings[FINDING_SWAPPED], pair.line);
-        if (has_odd_lengths(stats, &pair)) add_finding(&stats->findings[FINDING_LENGTHS], pair.line);
+        if (is_swapped(survey, &pair, true)) add_to(survey, FINDING_SWAPPED, &pair);
+        if (has_odd_lengths(stats, &pair)) add_to(survey, FINDING_LENGTHS, &pair);
     }
 }
 
@@ -304,6 +317,7 @@ Status pair_stats_read(PairStats *stats, const char *file, const char *valid, co
     mem_free(survey.sources.slots);
     mem_free(survey.valid_pairs.slots);
     mem_free(survey.valid_sources.slots);
+    pair_checker_free(&survey.checker);
     for (int side = 0; side < PAIR_SIDES; side++) mem_free(survey.trigrams[side]);
     if (status != STATUS_OK) pair_stats_free(stats);
     return status;
@@ -315,6 +329,8 @@ void pair_stats_free(PairStats *stats) {
         mem_free(stats->characters[side].counts);
         mem_free(stats->seen[side]);
     }
+    for (int kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].lines);
+    mem_free(stats->found);
     mem_free(stats->ratio.counts);
     strbuf_free(&stats->report);
     *stats = (PairStats){0};

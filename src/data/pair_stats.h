@@ -1,20 +1,20 @@
 /* pair_stats.h - statistics of a file of sentence pairs: lengths, scripts, duplicates and suspicious pairs.
  *
- * Reads the pairs twice, as training reads them (pairs.h). Memory grows by 32 to 64 bytes per pair, for the
- * hashes that find duplicates, and with the longest sentence.
+ * Reads the pairs twice, as training reads them (pairs.h). Memory grows by 36 to 68 bytes per pair, for the
+ * hashes that find duplicates, by 8 per finding, and with the longest sentence.
  *
  *   swapped    both sides look more like the other column, by the counts of character trigrams in both
  *              columns, without the pair itself (language identification as in Cavnar and Trenkle 1994)
  *   mojibake   UTF-8 that was read as Windows-1252, such as "Ã©" for "é"
  *   lengths    the target is more than three times longer or shorter, in characters, than the median ratio
  *              predicts from the source
+ * The checks that need one pair alone are in pair_checks.h.
  */
 #ifndef DATA_PAIR_STATS_H
 #define DATA_PAIR_STATS_H
 
+#include "data/pair_checks.h"
 #include "data/pairs.h"
-
-enum { FINDING_LINES = 5 };
 
 /* How often each value occurred. */
 typedef struct {
@@ -27,22 +27,12 @@ typedef struct {
 /* The smallest value with at least this share of the total at or below it; 0 if the histogram is empty. */
 int histogram_quantile(const Histogram *histogram, double share);
 
-/* The number of pairs with a finding, and the lines of the first few. */
+/* The pairs with a finding. */
 typedef struct {
-    long count, lines[FINDING_LINES];
+    long count;
+    long *lines; /* [count] */
+    size_t capacity;
 } Finding;
-
-typedef enum {
-    FINDING_REPEATED,          /* the pair occurs earlier in the file */
-    FINDING_OTHER_TRANSLATION, /* the source does, with another target */
-    FINDING_IN_VALID,          /* the pair is in the validation file */
-    FINDING_SOURCE_IN_VALID,   /* only its source is */
-    FINDING_SAME_TEXT,         /* both sides are equal */
-    FINDING_SWAPPED,
-    FINDING_MOJIBAKE,
-    FINDING_LENGTHS,
-    FINDING_KINDS
-} FindingKind;
 
 typedef struct {
     long pairs;
@@ -51,6 +41,8 @@ typedef struct {
     Histogram ratio;            /* target / source characters, in hundredths */
     long *seen[PAIR_SIDES];     /* [code point] its count */
     Finding findings[FINDING_KINDS];
+    FindingSet *found; /* [pairs] in the order of the file */
+    size_t found_capacity;
     long valid_pairs, valid_swapped; /* of the validation file */
     StrBuf report;                   /* pair_reader_report */
 } PairStats;

@@ -25,6 +25,8 @@ struct PairReader {
     StrBuf source_cell, target_cell; /* texts without escapes */
     StrBuf source_text, target_text; /* repaired texts */
     PairIssues issues;
+    PairDropped dropped;
+    void *dropped_context;
     long usable, in_other_split;
     long seen_before;         /* usable pairs in the files before the open one */
     long short_lines;         /* lines of the open table without the columns */
@@ -41,6 +43,11 @@ static void count_issue(PairReader *reader, PairIssueKind kind, long count, long
     pair_issues_add(&reader->issues, kind, count, reader->current, line);
 }
 
+static void drop_line(PairReader *reader, PairIssueKind kind, StrView source, StrView target) {
+    count_issue(reader, kind, 1, pair_reader_line(reader));
+    if (reader->dropped) reader->dropped(reader->dropped_context, kind, source, target);
+}
+
 /* Usable pairs so far, in all splits. */
 static long pairs_seen(const PairReader *reader) { return reader->usable + reader->in_other_split; }
 
@@ -52,7 +59,7 @@ void pair_reader_report(const PairReader *reader, StrBuf *out) {
 
 static bool is_pattern(const char *entry) { return strstr(entry, "{}") != NULL; }
 
-static char *fill_pattern(const char *pattern, const char *language) {
+char *pair_pattern_fill(const char *pattern, const char *language) {
     StrBuf path = {0};
     for (const char *hole; (hole = strstr(pattern, "{}")); pattern = hole + 2) {
         strbuf_add(&path, (StrView){pattern, (size_t)(hole - pattern)});
@@ -96,7 +103,7 @@ static Status check_entry(const PairReader *reader, const char *entry) {
                     reader->source);
         return status_hint(STATUS_USAGE, "name them as the files end: --languages SRC-TRG");
     }
-    char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
+    char *paths[2] = {pair_pattern_fill(entry, reader->source), pair_pattern_fill(entry, reader->target)};
     Status status = check_file(paths[0], entry, reader);
     if (status == STATUS_OK) status = check_file(paths[1], entry, reader);
     mem_free(paths[0]);
@@ -110,7 +117,7 @@ static void pair_files(const StrList *entries, const DataOptions *options, StrLi
     for (size_t i = 0; i < entries->count; i++) {
         bool pattern = is_pattern(entries->items[i]);
         for (int side = 0; side < (pattern ? 2 : 1); side++) {
-            char *path = fill_pattern(entries->items[i], languages[side]);
+            char *path = pair_pattern_fill(entries->items[i], languages[side]);
             strlist_add(files, sv(path));
             mem_free(path);
         }
@@ -161,7 +168,7 @@ static Status open_files(PairReader *reader) {
     reader->seen_before = pairs_seen(reader);
     reader->rows = reader->short_lines = reader->full_lines = 0;
     if (!is_pattern(entry)) return open_table(reader, entry);
-    char *paths[2] = {fill_pattern(entry, reader->source), fill_pattern(entry, reader->target)};
+    char *paths[2] = {pair_pattern_fill(entry, reader->source), pair_pattern_fill(entry, reader->target)};
     Status status = line_reader_open(&reader->first, paths[0]);
     if (status == STATUS_OK) status = line_reader_open(&reader->second, paths[1]);
     if (status != STATUS_OK) close_files(reader);
@@ -232,6 +239,11 @@ void pair_reader_close(PairReader *reader) {
 }
 
 void pair_reader_allow_other_encodings(PairReader *reader) { reader->allows_other_encodings = true; }
+
+void pair_reader_on_drop(PairReader *reader, PairDropped dropped, void *context) {
+    reader->dropped = dropped;
+    reader->dropped_context = context;
+}
 
 bool pair_reader_has_escapes(const PairReader *reader) {
     bool escapes = false;
@@ -308,11 +320,11 @@ static bool is_quoted(StrView text) {
 /* Repairs a pair; false if it is unusable. */
 static bool repair_pair(PairReader *reader, StrView *source, StrView *target, long line) {
     if (source->length > PAIR_MAX_BYTES || target->length > PAIR_MAX_BYTES) {
-        count_issue(reader, PAIR_ISSUE_TOO_BIG, 1, line);
+        drop_line(reader, PAIR_ISSUE_TOO_BIG, *source, *target);
         return false;
     }
     if (unicode_is_blank(*source) || unicode_is_blank(*target)) {
-        count_issue(reader, PAIR_ISSUE_EMPTY_SIDE, 1, line);
+        drop_line(reader, PAIR_ISSUE_EMPTY_SIDE, *source, *target);
         return false;
     }
     if (memchr(source->data, '\r', source->length) || memchr(target->data, '\r', target->length))
@@ -343,7 +355,7 @@ static Status next_row(PairReader *reader, StrView *source, StrView *target, boo
         return STATUS_OK;
     }
     bool blank = unicode_is_blank(reader->line);
-    count_issue(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, 1, pair_reader_line(reader));
+    drop_line(reader, blank ? PAIR_ISSUE_EMPTY_SIDE : PAIR_ISSUE_NO_TAB, reader->line, SV(""));
     reader->short_lines += !blank;
     return STATUS_OK;
 }
@@ -397,14 +409,16 @@ static Status check_columns(PairReader *reader, StrView source, bool *header) {
     return *header ? STATUS_OK : check_ids(reader, source);
 }
 
-/* A number in [0, 1) that depends on the text alone. */
-static double hash_fraction(StrView text) {
-    return (double)(sv_hash(text, 0) >> 11) / (double)(UINT64_C(1) << 53);
+uint64_t pair_source_hash(StrView source, uint64_t salt) { return sv_hash(sv_trim(source), salt); }
+
+/* A number in [0, 1) that depends on the source alone. */
+static double source_fraction(StrView source) {
+    return (double)(pair_source_hash(source, 0) >> 11) / (double)(UINT64_C(1) << 53);
 }
 
 static bool is_in_split(PairReader *reader, StrView source) {
     if (reader->split == PAIRS_ALL) return true;
-    bool is_held_out = hash_fraction(sv_trim(source)) < reader->held_out;
+    bool is_held_out = source_fraction(source) < reader->held_out;
     bool is_in = is_held_out == (reader->split == PAIRS_HELD_OUT);
     reader->in_other_split += !is_in;
     return is_in;

@@ -24,6 +24,7 @@
 #include "io/options.h"
 #include "base/status.h"
 #include "base/strview.h"
+#include "data/pair_issues.h"
 
 enum { PAIR_MAX_BYTES = 1 << 20 };
 enum { PAIR_SOURCE, PAIR_TARGET, PAIR_SIDES };
@@ -52,6 +53,10 @@ typedef struct PairReader PairReader;
 Status pair_reader_open(PairReader **reader, const StrList *entries, const DataOptions *options);
 /* Other encodings and columns of ids become part of the report instead of an error: for `inspect`. */
 void pair_reader_allow_other_encodings(PairReader *reader);
+/* Called for each line with an empty side, without the columns or with a text that is too large. A line
+ * without the columns is a source. Units without a pair are not among them: the report has their number. */
+typedef void (*PairDropped)(void *context, PairIssueKind kind, StrView source, StrView target);
+void pair_reader_on_drop(PairReader *reader, PairDropped dropped, void *context);
 /* Restricts pair_reader_next to a split of the first `limit` usable pairs (0 = all). Default: all pairs. */
 void pair_reader_set_range(PairReader *reader, PairSplit split, int limit);
 /* The next usable pair, valid UTF-8 without NUL. Texts of tables with escapes and of other formats may have
@@ -66,6 +71,11 @@ double pair_reader_share(const PairReader *reader); /* progress, 0 to 1: share o
 /* One line per kind of issue: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);
+
+/* The name of the file that a pattern with {} stands for; other names as they are. The caller frees it. */
+char *pair_pattern_fill(const char *pattern, const char *language);
+/* A hash of the source, without the spaces around it. Splits with different salts are independent. */
+uint64_t pair_source_hash(StrView source, uint64_t salt);
 
 /* "source TAB target", appended; TABs in the texts become spaces. */
 void pair_join(StrBuf *line, StrView source, StrView target);

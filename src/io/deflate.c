@@ -51,3 +51,18 @@ uint32_t crc32_of(StrView bytes) {
     }
     return (uint32_t)sum;
 }
+
+void gzip_add(StrView bytes, StrBuf *out) {
+    enum { GZIP = 15 + 16, MEMORY = 8 }; /* zlib.h: window bits, and the default for memory */
+    z_stream stream = {.next_in = (z_const unsigned char *)bytes.data, .avail_in = (uInt)bytes.length};
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        mem_exhausted(bytes.length);
+    size_t size = deflateBound(&stream, (uLong)bytes.length);
+    unsigned char *compressed = mem_alloc(size, 1);
+    stream.next_out = compressed;
+    stream.avail_out = (uInt)size;
+    deflate(&stream, Z_FINISH); /* deflateBound is enough space */
+    strbuf_add(out, (StrView){(const char *)compressed, size - stream.avail_out});
+    deflateEnd(&stream);
+    mem_free(compressed);
+}

@@ -1,6 +1,5 @@
-/* deflate.h - compression: the zlib format of RFC 1950, which browsers call "deflate", and the raw format
- * of RFC 1951,
- * which zip files have.
+/* deflate.h - compression: the zlib format of RFC 1950, which browsers call "deflate", gzip, and the raw
+ * format of RFC 1951, which zip files have.
  */
 #ifndef IO_DEFLATE_H
 #define IO_DEFLATE_H
@@ -16,5 +15,7 @@ void deflate_add(StrView bytes, StrBuf *out);
 bool inflate_raw(StrView packed, size_t size, StrBuf *out);
 /* The CRC-32 of zip files. */
 uint32_t crc32_of(StrView bytes);
+/* The same in the format of RFC 1952. Several of them, one after the other, are one file. */
+void gzip_add(StrView bytes, StrBuf *out);
 
 #endif

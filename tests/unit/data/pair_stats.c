@@ -72,8 +72,9 @@ static void test_findings(void **state) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         PairStats stats = stats_of(CASES[i].text);
         const Finding *finding = &stats.findings[CASES[i].kind];
-        if (finding->count != (CASES[i].line > 0) || finding->lines[0] != CASES[i].line)
-            fail_msg("case %zu: %ld found, line %ld", i, finding->count, finding->lines[0]);
+        long line = finding->count > 0 ? finding->lines[0] : 0;
+        if (finding->count != (CASES[i].line > 0) || line != CASES[i].line)
+            fail_msg("case %zu: %ld found, line %ld", i, finding->count, line);
         pair_stats_free(&stats);
     }
 }

@@ -1,0 +1,259 @@
+/* pair_clean.c - see pair_clean.h. */
+#include "data/pair_clean.h"
+
+#include <stdlib.h>
+#include "base/mem.h"
+#include "base/unicode.h"
+#include "formats/escapes.h"
+#include "io/deflate.h"
+
+/* ---- files ---- */
+
+typedef struct {
+    OutFile *file;
+    StrBuf text; /* not written yet */
+    bool gzip;
+} Output;
+
+static Status output_open(Output *output, const char *path) {
+    output->gzip = sv_ends(sv(path), SV(".gz"));
+    return file_create(&output->file, path);
+}
+
+static Status output_flush(Output *output) {
+    StrBuf packed = {0};
+    if (output->gzip) gzip_add(strbuf_view(&output->text), &packed);
+    StrView bytes = strbuf_view(output->gzip ? &packed : &output->text);
+    Status status = file_write(output->file, bytes.data, bytes.length);
+    strbuf_free(&packed);
+    strbuf_clear(&output->text);
+    return status;
+}
+
+static Status output_end_line(Output *output) {
+    enum { BLOCK = 1 << 20 };
+    strbuf_add_char(&output->text, '\n');
+    return output->text.length < BLOCK ? STATUS_OK : output_flush(output);
+}
+
+static Status output_commit(Output *output) {
+    Status status = output_flush(output);
+    if (status != STATUS_OK) return status;
+    OutFile *file = output->file;
+    output->file = NULL;
+    return file_commit(file);
+}
+
+static void output_free(Output *output) {
+    file_discard(output->file);
+    strbuf_free(&output->text);
+}
+
+/* ---- the work ---- */
+
+enum { REST = PAIR_PARTS, DROPPED, OUTPUTS }; /* before them: the parts */
+
+typedef struct {
+    const PairStats *stats;
+    const PairCleanOptions *options;
+    const DataOptions *data;
+    PairCleanCounts *counts;
+    PairReader *reader;
+    Output outputs[OUTPUTS];
+    bool escapes;
+    uint64_t *keys;             /* [stats->pairs] hashes of the sources; NULL without parts */
+    uint64_t bound[PAIR_PARTS]; /* a part has the keys below its bound */
+    Status dropping;            /* the first error of write_unusable */
+} Cleaning;
+
+static void add_names(const Cleaning *cleaning, Output *output, StrView others) {
+    pair_join(&output->text, sv(cleaning->data->source), sv(cleaning->data->target));
+    strbuf_add(&output->text, others);
+    if (cleaning->escapes || others.length) strbuf_add(&output->text, SV("\t" ESCAPES_COLUMN));
+}
+
+static Status open_outputs(Cleaning *cleaning) {
+    const PairCleanOptions *options = cleaning->options;
+    for (size_t part = 0; part < options->parts.count; part++)
+        TRY(output_open(&cleaning->outputs[part], options->parts.items[part]));
+    TRY(output_open(&cleaning->outputs[REST], options->output));
+    TRY(output_open(&cleaning->outputs[DROPPED], options->dropped));
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (!cleaning->outputs[i].file) continue;
+        add_names(cleaning, &cleaning->outputs[i], i == DROPPED ? SV("\treason\tline") : SV(""));
+        TRY(output_end_line(&cleaning->outputs[i]));
+    }
+    return STATUS_OK;
+}
+
+/* The dropped pairs come first: if a later file fails, nothing is lost. */
+static Status commit_outputs(Cleaning *cleaning) {
+    for (int i = OUTPUTS - 1; i >= 0; i--)
+        if (cleaning->outputs[i].file) TRY(output_commit(&cleaning->outputs[i]));
+    return STATUS_OK;
+}
+
+static Status write_dropped(Cleaning *cleaning, StrView source, StrView target, StrView reasons) {
+    Output *output = &cleaning->outputs[DROPPED];
+    pair_join_escaped(&output->text, source, target);
+    strbuf_format(&output->text, "\t%.*s\t%ld", SV_ARG(reasons), pair_reader_line(cleaning->reader));
+    cleaning->counts->dropped++;
+    return output_end_line(output);
+}
+
+/* A line that the reader drops; a PairDropped. */
+static void write_unusable(void *context, PairIssueKind kind, StrView source, StrView target) {
+    Cleaning *cleaning = context;
+    cleaning->counts->unusable[kind]++;
+    Status status = write_dropped(cleaning, source, target, sv(pair_issue_name(kind)));
+    if (cleaning->dropping == STATUS_OK) cleaning->dropping = status;
+}
+
+static Status write_suspect(Cleaning *cleaning, FindingSet found, StrView source, StrView target) {
+    StrBuf reasons = {0};
+    for (int kind = 0; kind < FINDING_KINDS; kind++) {
+        if (!(found & finding_bit(kind))) continue;
+        strbuf_format(&reasons, "%s%s", reasons.length ? "," : "", finding_name(kind));
+        cleaning->counts->reasons[kind]++;
+    }
+    Status status = write_dropped(cleaning, source, target, strbuf_view(&reasons));
+    strbuf_free(&reasons);
+    return status;
+}
+
+static Status write_kept(Cleaning *cleaning, long index, StrView source, StrView target) {
+    int part = 0, parts = (int)cleaning->options->parts.count;
+    while (part < parts && cleaning->keys[index] >= cleaning->bound[part]) part++;
+    Output *output = &cleaning->outputs[part < parts ? part : REST];
+    ++*(part < parts ? &cleaning->counts->part[part] : &cleaning->counts->kept);
+    (cleaning->escapes ? pair_join_escaped : pair_join)(&output->text, source, target);
+    return output_end_line(output);
+}
+
+static Status write_pairs(Cleaning *cleaning) {
+    StrView source, target;
+    for (bool more = true;;) {
+        TRY(pair_reader_next(cleaning->reader, &source, &target, &more));
+        TRY(cleaning->dropping);
+        if (!more) return STATUS_OK;
+        long index = pair_reader_count(cleaning->reader) - 1;
+        FindingSet found = cleaning->stats->found[index] & cleaning->options->drop;
+        TRY(found ? write_suspect(cleaning, found, source, target)
+                  : write_kept(cleaning, index, source, target));
+    }
+}
+
+/* ---- parts ---- */
+
+/* The hash of a source without case and with single spaces. */
+static uint64_t source_key(StrView source, StrBuf *words, StrBuf *lower) {
+    static const uint64_t SALT = 0x73706C6974 /* "split" */;
+    StrView word;
+    strbuf_clear(words);
+    strbuf_clear(lower);
+    while (unicode_next_word(&source, &word)) {
+        if (words->length) strbuf_add_char(words, ' ');
+        strbuf_add(words, word);
+    }
+    unicode_lower(strbuf_view(words), lower);
+    return pair_source_hash(strbuf_view(lower), SALT);
+}
+
+static Status read_keys(Cleaning *cleaning) {
+    StrBuf words = {0}, lower = {0};
+    StrView source, target;
+    Status status;
+    for (bool more = true;;) {
+        status = pair_reader_next(cleaning->reader, &source, &target, &more);
+        if (status != STATUS_OK || !more) break;
+        cleaning->keys[pair_reader_count(cleaning->reader) - 1] = source_key(source, &words, &lower);
+    }
+    strbuf_free(&words);
+    strbuf_free(&lower);
+    pair_reader_rewind(cleaning->reader);
+    return status;
+}
+
+static int by_value(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The end of a part in the sorted keys: where a source ends, as near as possible to start + wanted. */
+static long part_end(const uint64_t *sorted, long count, long start, long wanted) {
+    long down = start + wanted, up = down;
+    while (down > start && sorted[down] == sorted[down - 1]) down--;
+    while (up < count && sorted[up] == sorted[up - 1]) up++;
+    return up < count && up - (start + wanted) < start + wanted - down ? up : down;
+}
+
+static Status fail_part(const PairCleanOptions *options, int part, long got, long group) {
+    status_fail(STATUS_DATA, "'%s' would have %ld pairs instead of %ld: %ld pairs have the same source",
+                options->parts.items[part], got, options->wanted[part], group);
+    return status_hint(STATUS_DATA,
+                       "pairs of one source stay together; --drop other_translations keeps one of them");
+}
+
+static Status find_bounds(Cleaning *cleaning, const uint64_t *sorted, long count) {
+    const PairCleanOptions *options = cleaning->options;
+    long start = 0;
+    for (int part = 0; part < (int)options->parts.count; part++) {
+        long wanted = options->wanted[part];
+        if (wanted >= count - start) {
+            status_fail(STATUS_DATA, "the parts need all %ld pairs: none is left for '%s'", count,
+                        options->output);
+            return status_hint(STATUS_DATA, "split off fewer pairs");
+        }
+        long end = part_end(sorted, count, start, wanted), group = 1;
+        while (end + group < count && sorted[end + group] == sorted[end]) group++;
+        if (2 * (end - start) < wanted) return fail_part(options, part, end - start, group);
+        cleaning->bound[part] = sorted[end];
+        start = end;
+    }
+    return STATUS_OK;
+}
+
+static Status choose_parts(Cleaning *cleaning) {
+    const PairStats *stats = cleaning->stats;
+    if (cleaning->options->parts.count == 0) return STATUS_OK;
+    cleaning->keys = mem_alloc((size_t)stats->pairs, sizeof *cleaning->keys);
+    TRY(read_keys(cleaning));
+    uint64_t *sorted = mem_alloc((size_t)stats->pairs, sizeof *sorted);
+    long count = 0;
+    for (long i = 0; i < stats->pairs; i++)
+        if (!(stats->found[i] & cleaning->options->drop)) sorted[count++] = cleaning->keys[i];
+    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    Status status = find_bounds(cleaning, sorted, count);
+    mem_free(sorted);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static Status run(Cleaning *cleaning) {
+    TRY(choose_parts(cleaning));
+    pair_reader_on_drop(cleaning->reader, write_unusable, cleaning);
+    TRY(open_outputs(cleaning));
+    TRY(write_pairs(cleaning));
+    if (cleaning->counts->kept > 0) return commit_outputs(cleaning);
+    status_fail(STATUS_DATA, "no pair is left: all have findings to drop");
+    return status_hint(STATUS_DATA, "drop fewer of them with --drop");
+}
+
+Status pair_clean(const PairStats *stats, const char *file, const DataOptions *data,
+                  const PairCleanOptions *options, PairCleanCounts *counts) {
+    Cleaning cleaning = {.stats = stats, .options = options, .data = data, .counts = counts};
+    StrList files = {0};
+    *counts = (PairCleanCounts){0};
+    strlist_add(&files, sv(file));
+    Status status = pair_reader_open(&cleaning.reader, &files, data);
+    strlist_free(&files);
+    if (status != STATUS_OK) return status;
+    pair_reader_allow_other_encodings(cleaning.reader);
+    cleaning.escapes = pair_reader_has_escapes(cleaning.reader);
+    status = run(&cleaning);
+    for (int i = 0; i < OUTPUTS; i++) output_free(&cleaning.outputs[i]);
+    mem_free(cleaning.keys);
+    pair_reader_close(cleaning.reader);
+    return status;
+}
