@@ -56,6 +56,7 @@ typedef struct {
     InputLines input;
     const DocumentFormat *document; /* NULL: lines */
     Glossary *glossary;
+    Memory *memory;
     UnknownText unknown;
     Problems problems;
     TranslateScore *score;
@@ -225,6 +226,7 @@ static int count_stdin(const StrList *files) {
 static Status check_stdin(const TranslateOptions *options) {
     int count = (options->inputs.count == 0) + count_stdin(&options->inputs) +
                 count_stdin(&options->references) + count_stdin(&options->glossaries) +
+                count_stdin(&options->memories) +
                 count_stdin(&(StrList){(char **)&options->prefix_file, options->prefix_file != NULL});
     if (count < 2) return STATUS_OK;
     status_fail(STATUS_USAGE, "standard input cannot be read twice");
@@ -278,6 +280,7 @@ static Status refuse_to_overwrite_inputs(const TranslateOptions *options, const 
     if (options->inputs.count == 0) TRY(command_refuse_overwrite(output, "-"));
     TRY(command_refuse_overwrites(output, &options->references));
     TRY(command_refuse_overwrites(output, &options->glossaries));
+    TRY(command_refuse_overwrites(output, &options->memories));
     return command_refuse_overwrite(output, options->prefix_file);
 }
 
@@ -302,6 +305,10 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
         TRY(glossary_read(&session->glossary, &options->glossaries,
                           &seq2seq_config(session->models.items[0])->text));
     translator->glossary = session->glossary;
+    if (options->memories.count > 0)
+        TRY(memory_read(&session->memory, &options->memories, strbuf_text(&session->models.source_language),
+                        strbuf_text(&session->models.target_language), translator->accelerator));
+    translator->memory = session->memory;
     translator->translate_symbols = session->models.translates_symbols;
     translator->progress = show_progress;
     translator->progress_context = session;
@@ -360,6 +367,7 @@ static void session_free(Session *session) {
     input_lines_free(&session->input);
     unknown_text_free(&session->unknown);
     glossary_free(session->glossary);
+    memory_free(session->memory);
     translate_score_free(session->score);
 }
 

@@ -9,7 +9,7 @@
 #include "translate/translator.h"
 
 typedef struct {
-    StrList models, inputs, references, glossaries;
+    StrList models, inputs, references, glossaries, memories;
     char *output, *report;
     int threads, precision;
     int format; /* 0: by the content; 1: lines; 2 and more: DOCUMENT_FORMATS */

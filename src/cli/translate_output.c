@@ -185,6 +185,7 @@ static const char *const WRITTEN[] = {
     "alignment",    "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
     "alternatives", "problems"};
 static const char *const WRITTEN_CONFIDENCE[] = {"confidence", "calibrated", "word_confidence"};
+static const char *const WRITTEN_MEMORY[] = {"match", "match_source", "match_translation"};
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -212,6 +213,8 @@ static size_t member_end(StrView text, size_t at) {
 static bool is_written(const OutputStyle *style, const char *key) {
     for (size_t i = 0; style->confidence && i < sizeof WRITTEN_CONFIDENCE / sizeof *WRITTEN_CONFIDENCE; i++)
         if (strcmp(WRITTEN_CONFIDENCE[i], key) == 0) return true;
+    for (size_t i = 0; style->memory && i < sizeof WRITTEN_MEMORY / sizeof *WRITTEN_MEMORY; i++)
+        if (strcmp(WRITTEN_MEMORY[i], key) == 0) return true;
     for (size_t i = 0; i < sizeof WRITTEN / sizeof *WRITTEN; i++)
         if (strcmp(WRITTEN[i], key) == 0) return true;
     return false;
@@ -264,6 +267,13 @@ static void add_strings(const char *name, const StrList *list, StrBuf *out) {
     json_close_array(out);
 }
 
+static void add_match(const MemoryMatch *match, StrBuf *out) {
+    if (match->similarity <= 0) return;
+    json_put_digits(out, "match", match->similarity, DIGITS);
+    json_put_string(out, "match_source", match->source);
+    json_put_string(out, "match_translation", match->target);
+}
+
 static void write_json(const OutputStyle *style, StrView text, StrView json, const Translation *translation,
                        StrBuf *out) {
     json_open_object(out);
@@ -272,6 +282,7 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
     else
         json_put_string(out, "text", text);
     add_json_item(style, translation, 0, out);
+    if (style->memory) add_match(&translation->match, out);
     add_tokens("source_tokens", style->source, translation->source, translation->source_length,
                &translation->source_unknown, out);
     if (style->alternatives) add_alternatives(style, translation, out);

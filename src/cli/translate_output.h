@@ -14,7 +14,7 @@
 typedef enum { ALIGN_NONE, ALIGN_HARD, ALIGN_SOFT } AlignmentStyle;
 
 typedef struct {
-    bool json, word_scores, alternatives, confidence;
+    bool json, word_scores, alternatives, confidence, memory;
     int n_best; /* 0: only the best, without a rank */
     AlignmentStyle alignment;
     AlignmentLevel level;

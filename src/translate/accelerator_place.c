@@ -80,7 +80,7 @@ static void place(const Accelerator *accelerator, StrView line, const Translatio
     StrView text = strbuf_view(&item->text);
     StrBuf word = {0}, out = {0};
     size_t at = 0, length = text.length;
-    if (translation->chunks == 0) { /* the text is the line */
+    if (translation->chunks == 0 && translation->match.similarity < 1) { /* the text is the line */
         at = accelerator->position;
         length = 1;
     } else {

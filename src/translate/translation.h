@@ -11,6 +11,7 @@
 
 #include "search/search.h"
 #include "translate/marked_chunks.h"
+#include "translate/memory.h"
 
 /* The attention weights of one chunk. */
 typedef struct {
@@ -58,6 +59,7 @@ typedef struct {
     int chunks;             /* 0: nothing to translate */
     TranslationItem *items; /* best first, at least one */
     int count;
+    MemoryMatch match; /* in the translation memory; similarity 1: the only item is its target */
     StrList constraints_met, constraints_unmet; /* by the best item; see translator.h */
 } Translation;
 

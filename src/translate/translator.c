@@ -949,14 +949,54 @@ static Unmarked take_accelerators(const StrView *lines, int count, AcceleratorKi
     return u;
 }
 
-void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
-                    int count, long first_number, Translation *out) {
-    if (translator->options.accelerator == ACCELERATOR_NONE) {
+static bool is_constrained(const LineConstraints *constraints) {
+    return constraints && (constraints->prefix.length > 0 || constraints->phrase_count > 0);
+}
+
+/* The text of a line that the memory has, with the white space around the line. */
+static void take_match(Translation *out, StrView line) {
+    StrBuf text = {0};
+    StrView rest = line, end = unicode_trim_end(line), word;
+    if (!unicode_next_word(&rest, &word)) return;
+    strbuf_add(&text, (StrView){line.data, (size_t)(word.data - line.data)});
+    strbuf_add(&text, out->match.target);
+    strbuf_add(&text, (StrView){line.data + end.length, line.length - end.length});
+    strbuf_free(&out->items[0].text);
+    out->items[0].text = text;
+}
+
+/* Translates what the memory does not have. */
+static void run_with_memory(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                            int count, long first_number, Translation *out) {
+    const TranslatorOptions *options = &translator->options;
+    if (!options->memory) {
         run(translator, lines, constraints, count, first_number, out);
         return;
     }
+    StrView *rest = mem_alloc((size_t)count, sizeof *rest); /* empty: the memory has the line */
+    MemoryMatch *matches = mem_alloc((size_t)count, sizeof *matches);
+    for (int i = 0; i < count; i++) {
+        matches[i] = memory_find(options->memory, lines[i], options->memory_threshold);
+        bool taken = matches[i].similarity == 1 && !is_constrained(constraints ? &constraints[i] : NULL);
+        rest[i] = taken ? SV("") : lines[i];
+    }
+    run(translator, rest, constraints, count, first_number, out);
+    for (int i = 0; i < count; i++) {
+        out[i].match = matches[i];
+        if (rest[i].length == 0 && matches[i].similarity == 1) take_match(&out[i], lines[i]);
+    }
+    mem_free(matches);
+    mem_free(rest);
+}
+
+void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                    int count, long first_number, Translation *out) {
+    if (translator->options.accelerator == ACCELERATOR_NONE) {
+        run_with_memory(translator, lines, constraints, count, first_number, out);
+        return;
+    }
     Unmarked u = take_accelerators(lines, count, translator->options.accelerator);
-    run(translator, u.lines, constraints, count, first_number, out);
+    run_with_memory(translator, u.lines, constraints, count, first_number, out);
     for (int i = 0; i < count; i++) {
         if (u.accelerators[i].mark)
             accelerator_place(&u.accelerators[i], u.lines[i], &out[i], seq2seq_target(translator->models[0]));

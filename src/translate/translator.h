@@ -29,6 +29,10 @@
  *               which is put back by the attention weights, or at its share of the text if the model has none
  *               (markup_restore.h). So each item of a translation agrees with its line. With
  *               options.tags_aside texts with tags are always translated without their markup.
+ *   Memory      with options.memory. A line that is in the translation memory is not translated: the memory's
+ *               target is the only item, without tokens, and has the white space around the line. A line with
+ *               a similar one in the memory is translated; out[i].match has the similar one. Lines with
+ *               constraints of their own are always translated.
  *   Threads     one call at a time
  */
 #ifndef TRANSLATE_TRANSLATOR_H
@@ -55,6 +59,8 @@ typedef struct {
     bool quiet;               /* no warnings about long lines and unmet constraints */
     char *target_language;    /* of models with language tokens, for lines without one; or NULL */
     const Glossary *glossary; /* for each sentence or chunk of a line separately; or NULL */
+    const Memory *memory;     /* or NULL */
+    double memory_threshold;  /* least similarity, over 0 */
     /* Called after each group with the translated fraction of all source tokens, by one thread at a time; or
      * NULL. */
     void (*progress)(void *context, double share);
