@@ -302,8 +302,9 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     ensemble_apply_defaults(&session->models, user_options, decode);
     TRY(translate_options_apply(options, &session->models, &session->style));
     if (options->glossaries.count > 0)
-        TRY(glossary_read(&session->glossary, &options->glossaries,
-                          &seq2seq_config(session->models.items[0])->text));
+        TRY(glossary_read(
+            &session->glossary, &options->glossaries, &seq2seq_config(session->models.items[0])->text,
+            strbuf_view(&session->models.source_language), strbuf_view(&session->models.target_language)));
     translator->glossary = session->glossary;
     if (options->memories.count > 0)
         TRY(memory_read(&session->memory, &options->memories, strbuf_text(&session->models.source_language),

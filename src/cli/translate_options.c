@@ -112,11 +112,12 @@ const Option TRANSLATE_OPTIONS[] = {
              "the model lowers it, its translation must contain TARGET, if possible where the attention is "
              "on SOURCE; such translations are compared by log p without --length-penalty"},
     {.flag = "memory", .common = true, .type = OPT_LIST, FIELD(memories), .arg = "FILE",
-     .help = "a translation memory: TMX, XLIFF, PO, CSV, JSON lines or SOURCE TAB TARGET; a line that is in it "
-             "gets its translation from there, and --json shows the most similar one for others"},
+     .help = "a translation memory: TMX, XLIFF, PO, CSV, JSON lines or SOURCE TAB TARGET; a line that is in "
+             "it gets its translation from there, and --json shows the most similar one for others"},
     {.flag = "memory-threshold", .type = OPT_REAL, FIELD(translator.memory_threshold),
      .default_text = "0.75", .min = 0.3, .max = 1, .needs = "memory", .arg = "X",
-     .help = "least similarity of a line of the memory: 1 - edit distance / length; 1 = only identical lines"},
+     .help = "least similarity of a line of the memory: 1 - edit distance / length; 1 = only identical "
+             "lines"},
     {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .default_text = "none", .choices = MBR_CHOICES,
      .arg = "SCORE", .help = "minimum Bayes risk: choose the translation of the beam that agrees best with "
                              "all of them by this score; use a beam of 10 or more",

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "text/languages.h"
 #include "text/whole_words.h"
 
 typedef struct {
@@ -18,7 +19,8 @@ typedef struct {
 
 struct Glossary {
     const TextOptions *text;
-    Term *terms; /* longest source first */
+    StrView languages[2]; /* of source and target while reading */
+    Term *terms;          /* longest source first */
     size_t count, capacity;
     Arena *arena;
 };
@@ -57,6 +59,16 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
     return STATUS_OK;
 }
 
+/* "en TAB de" of the languages that are translated. */
+static bool is_header(const Glossary *glossary, StrView line) {
+    StrView source = {0}, target = {0};
+    sv_next(&line, '\t', &source);
+    sv_next(&line, '\t', &target);
+    return glossary->languages[0].length > 0 && glossary->languages[1].length > 0 &&
+           language_same(sv_trim(source), glossary->languages[0]) &&
+           language_same(sv_trim(target), glossary->languages[1]);
+}
+
 static Status read_terms(Glossary *glossary, const char *path) {
     LineReader *reader;
     size_t before = glossary->count;
@@ -66,6 +78,7 @@ static Status read_terms(Glossary *glossary, const char *path) {
         StrView line;
         status = line_reader_next_text(reader, &line, &more);
         if (status != STATUS_OK || !more) break;
+        if (line_reader_number(reader) == 1 && is_header(glossary, line)) continue;
         status = add_term(glossary, line, reader);
     }
     line_reader_close(reader);
@@ -99,9 +112,10 @@ static void drop_duplicates(Glossary *glossary) {
                  contradictions, contradictions == 1 ? "" : "s", SV_ARG(other->source));
 }
 
-Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text) {
+Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text, StrView source,
+                     StrView target) {
     Glossary *made = mem_alloc(1, sizeof *made);
-    *made = (Glossary){.text = text, .arena = arena_new()};
+    *made = (Glossary){.text = text, .languages = {source, target}, .arena = arena_new()};
     *glossary = NULL;
     Status status = STATUS_OK;
     for (size_t i = 0; i < paths->count && status == STATUS_OK; i++)

@@ -3,11 +3,11 @@
  * Texts are compared without white space at their ends, with one space for all white space between words, and
  * without accelerators of the kind that the memory was read with.
  *
- * Similarity   1 - d / n, where d is the edit distance (Levenshtein 1966) in characters and n the length of the
+ * Similarity   1 - d / n: d is the edit distance (Levenshtein 1966) in characters, n the length of the
  *              longer text, as in localisation tools. Only identical texts have 1
- * Index        The candidates are the texts of possible lengths that share the most trigrams of bytes with the
- *              text, relative to their lengths (after Dice 1945); the distances of the best MEMORY_CANDIDATES
- *              are computed. A similar text beyond these, or with no trigram in common, is not found. Texts over
+ * Index        The candidates are the texts of possible lengths that share the most trigrams of bytes with
+ *              the text for their lengths (after Dice 1945). The distances of the best MEMORY_CANDIDATES
+ *              are computed. Others, and those with no trigram in common, are not found. Texts over
  *              MEMORY_FUZZY_LENGTH characters are found only if they are identical
  * Threads      memory_find may run on several at a time
  */

@@ -59,7 +59,7 @@ typedef struct {
     int chunks;             /* 0: nothing to translate */
     TranslationItem *items; /* best first, at least one */
     int count;
-    MemoryMatch match; /* in the translation memory; similarity 1: the only item is its target */
+    MemoryMatch match;                          /* in the translation memory */
     StrList constraints_met, constraints_unmet; /* by the best item; see translator.h */
 } Translation;
 

@@ -15,6 +15,7 @@
 #include "search/rescore.h"
 #include "tokenizer/bpe.h"
 #include "text/copied_text.h"
+#include "text/placeholders.h"
 #include "tokenizer/line_split.h"
 #include "tokenizer/respell.h"
 #include "tokenizer/unknown_words.h"
@@ -953,6 +954,23 @@ static bool is_constrained(const LineConstraints *constraints) {
     return constraints && (constraints->prefix.length > 0 || constraints->phrase_count > 0);
 }
 
+static bool have_same_placeholders(StrView source, StrView target) {
+    PlaceholderList a = {0}, b = {0};
+    placeholders_find(source, &a);
+    placeholders_find(target, &b);
+    bool agree = placeholders_agree(&a, &b);
+    placeholders_free(&a);
+    placeholders_free(&b);
+    return agree;
+}
+
+/* Is the match the translation of the line? With `tags` it must have the line's placeholders. */
+static bool is_taken(const TranslatorOptions *options, const MemoryMatch *match,
+                     const LineConstraints *constraints) {
+    return match->similarity == 1 && !is_constrained(constraints) &&
+           (!options->tags || have_same_placeholders(match->source, match->target));
+}
+
 /* The text of a line that the memory has, with the white space around the line. */
 static void take_match(Translation *out, StrView line) {
     StrBuf text = {0};
@@ -973,18 +991,20 @@ static void run_with_memory(Translator *translator, const StrView *lines, const 
         run(translator, lines, constraints, count, first_number, out);
         return;
     }
-    StrView *rest = mem_alloc((size_t)count, sizeof *rest); /* empty: the memory has the line */
+    StrView *rest = mem_alloc((size_t)count, sizeof *rest); /* empty: taken from the memory */
     MemoryMatch *matches = mem_alloc((size_t)count, sizeof *matches);
+    bool *taken = mem_alloc((size_t)count, sizeof *taken);
     for (int i = 0; i < count; i++) {
         matches[i] = memory_find(options->memory, lines[i], options->memory_threshold);
-        bool taken = matches[i].similarity == 1 && !is_constrained(constraints ? &constraints[i] : NULL);
-        rest[i] = taken ? SV("") : lines[i];
+        taken[i] = is_taken(options, &matches[i], constraints ? &constraints[i] : NULL);
+        rest[i] = taken[i] ? SV("") : lines[i];
     }
     run(translator, rest, constraints, count, first_number, out);
     for (int i = 0; i < count; i++) {
         out[i].match = matches[i];
-        if (rest[i].length == 0 && matches[i].similarity == 1) take_match(&out[i], lines[i]);
+        if (taken[i]) take_match(&out[i], lines[i]);
     }
+    mem_free(taken);
     mem_free(matches);
     mem_free(rest);
 }

@@ -32,7 +32,8 @@
  *   Memory      with options.memory. A line that is in the translation memory is not translated: the memory's
  *               target is the only item, without tokens, and has the white space around the line. A line with
  *               a similar one in the memory is translated; out[i].match has the similar one. Lines with
- *               constraints of their own are always translated.
+ *               constraints of their own are always translated, and with options.tags those whose
+ *               placeholders the memory's target does not have.
  *   Threads     one call at a time
  */
 #ifndef TRANSLATE_TRANSLATOR_H

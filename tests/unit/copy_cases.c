@@ -43,7 +43,7 @@ void copy_case_run(const CaseSection *section, StrView input, StrBuf *got) {
     if (file.length) {
         const char *path = fixture_write("terms", file.data, file.length);
         char *paths[] = {(char *)(uintptr_t)path};
-        assert_int_equal(glossary_read(&glossary, &(StrList){paths, 1}, &TEXT), STATUS_OK);
+        assert_int_equal(glossary_read(&glossary, &(StrList){paths, 1}, &TEXT, SV(""), SV("")), STATUS_OK);
         options.glossary = glossary;
     }
     StrBuf prefix = {0};

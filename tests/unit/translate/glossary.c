@@ -16,13 +16,13 @@ static const TextOptions TEXT = {.normalize = NORMALIZE_NFC, .lowercase = true};
 
 static Status read_files(Glossary **glossary, const char *first, const char *second) {
     char *paths[] = {(char *)(uintptr_t)first, (char *)(uintptr_t)second};
-    return glossary_read(glossary, &(StrList){paths, second ? 2 : 1}, &TEXT);
+    return glossary_read(glossary, &(StrList){paths, second ? 2 : 1}, &TEXT, SV("en"), SV("fr"));
 }
 
 /* The targets that are found, with | behind each. */
 static void run_found(const CaseSection *section, StrView input, StrBuf *got) {
     static const char FIRST[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
-    static const char SECOND[] = "Dog\tloup\nbird\toiseau\nbig  black\tmerle\n";
+    static const char SECOND[] = "English\tfra\nen\tdans\nDog\tloup\nbird\toiseau\nbig  black\tmerle\n";
     StrView most = case_option(section, "most");
     Glossary *glossary;
     GlossaryTerm terms[9];
