@@ -36,7 +36,6 @@ static const char EXAMPLES[] =
     "  echo \"i'm home .\" | attn-mt translate -m best.safetensors\n"
     "  attn-mt translate -m a.safetensors -m b.safetensors -b 12 test.en > test.fr\n"
     "  attn-mt translate -m best.safetensors page.html -o page.de.html\n"
-    "  attn-mt translate -m best.safetensors --n-best=5 --alignment --word-scores test.en\n"
     "  attn-mt translate -m best.safetensors --reference test.fr -o out.fr test.en     BLEU and chrF too\n";
 
 static const CommandText TEXT = {USAGE, EXAMPLES, DETAILS};

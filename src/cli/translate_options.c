@@ -88,7 +88,7 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "crop lines longer than --max-input-length instead of translating them in chunks",
      .group = "Long lines"},
     {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(translator.split), .default_text = "false",
-     .help = "lines are paragraphs: translate sentence by sentence; white space between and around sentences "
+     .help = "a line is a paragraph: translate its sentences; white space between and around sentences "
              "stays"},
     {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(translator.tags), .default_text = "false",
      .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) stay exactly as they are in the "
@@ -112,8 +112,7 @@ const Option TRANSLATE_OPTIONS[] = {
              "the model lowers it, its translation must contain TARGET, if possible where the attention is "
              "on SOURCE; such translations are compared by log p without --length-penalty"},
     {.flag = "memory", .common = true, .type = OPT_LIST, FIELD(memories), .arg = "FILE",
-     .help = "a translation memory: TMX, XLIFF, PO, CSV, JSON lines or SOURCE TAB TARGET; a line that is in "
-             "it gets its translation from there, and --json shows the most similar one for others"},
+     .help = "translation memory, in any format of pairs; a line that is in it gets its translation from there, and --json shows the most similar one for others"},
     {.flag = "memory-threshold", .type = OPT_REAL, FIELD(translator.memory_threshold),
      .default_text = "0.75", .min = 0.3, .max = 1, .needs = "memory", .arg = "X",
      .help = "least similarity of a line of the memory: 1 - edit distance / length; 1 = only identical "

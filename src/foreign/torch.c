@@ -365,7 +365,7 @@ static Status add_tensors(ForeignTensors *tensors, Machine *m, Storages *storage
     if (dict->kind != V_DICT) return status_fail(STATUS_DATA, "the pickle is not a dictionary of tensors");
     for (uint32_t i = 0; i + 1 < dict->count; i += 2) {
         const Node *name = item(m, dict, i), *value = item(m, dict, i + 1);
-        StrView data;
+        StrView data = {0};
         if (name->kind != V_TEXT || value->kind != V_TENSOR) {
             status_fail(STATUS_DATA, "'%.*s' in the pickle is no tensor",
                         name->kind == V_TEXT && name->text.length < 100 ? (int)name->text.length : 0,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 void escapes_add(StrView text, StrBuf *cell) {
+    if (text.length == 0) return;
     for (size_t i = 0, plain = 0;; i++) {
         bool end = i == text.length;
         if (!end && !memchr("\n\r\t\\", text.data[i], 4)) continue;

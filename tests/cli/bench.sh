@@ -35,7 +35,7 @@ for title in 'Products of matrices' 'GEMM peak' Ops Training Translation Latency
     grep -q "^$title" "$TMP/one.txt" || fail "no table '$title'"
 done
 [ "$(grep -c '"section": "gemm", ' "$TMP/one.json")" -ge 18 ] || fail "few products"
-[ "$(grep -c '"section": "ops", .*"unit": "ns"' "$TMP/one.json")" -eq 47 ] ||
+[ "$(grep -c '"section": "ops", .*"unit": "ns"' "$TMP/one.json")" -eq 51 ] ||
     fail "each op has a forward, all but the loss a backward"
 for format in BLAS float32 bf16x3 bf16 int8; do positive one 'gemm peak' $format '1 thread' GFLOP/s; done
 positive one ops gru forward ns

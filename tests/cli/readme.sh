@@ -68,11 +68,15 @@ lines() {
     }
 }
 
-# Lines of code blocks, without the trailing comment.
+# Lines of code blocks, without the trailing comment and without the models of others (convert_foreign.sh).
+cat >memory.tmx <<'TMX'
+<tmx version="1.4"><header srclang="en"/><body><tu><tuv xml:lang="en"><seg>good morning</seg></tuv>
+<tuv xml:lang="de"><seg>guten Morgen</seg></tuv></tu></body></tmx>
+TMX
 for page in README.md docs/use.md; do
     rm -rf runs
     sed -nE 's/^    ((echo .* \| )?build\/attn-mt .*)$/\1/p' "$root/$page" |
-        sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
+        sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' -e '/opus-mt-/d' >commands
     enough "$page" 8
     run_commands commands
     lines output.txt 20

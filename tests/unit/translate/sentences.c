@@ -24,6 +24,7 @@ static void run(const CaseSection *section, StrView input, StrBuf *got) {
         if (i > 0) strbuf_add_char(got, '|');
         strbuf_add(got, (StrView){sentences.items[i].data, (size_t)(next - sentences.items[i].data)});
     }
+    text_list_free(&sentences);
 }
 
 static void test_cases(void **state) {
