@@ -111,7 +111,7 @@ static void write_unusable(void *context, PairIssueKind kind, StrView source, St
 
 static Status write_suspect(Cleaning *cleaning, FindingSet found, StrView source, StrView target) {
     StrBuf reasons = {0};
-    for (int kind = 0; kind < FINDING_KINDS; kind++) {
+    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) {
         if (!(found & finding_bit(kind))) continue;
         strbuf_format(&reasons, "%s%s", reasons.length ? "," : "", finding_name(kind));
         cleaning->counts->reasons[kind]++;
