@@ -77,7 +77,7 @@ static const struct {
     {"not plain text", FINDING_ENTITIES, FINDING_KINDS},
 };
 
-static bool is_reported(const PairStats *stats, int kind) {
+static bool is_reported(const PairStats *stats, FindingKind kind) {
     return stats->valid_pairs > 0 || (kind != FINDING_IN_VALID && kind != FINDING_SOURCE_IN_VALID);
 }
 
@@ -87,7 +87,7 @@ static bool valid_is_swapped(const PairStats *stats) {
 
 /* ---- text ---- */
 
-static void add_finding(const PairStats *stats, int kind, StrBuf *out) {
+static void add_finding(const PairStats *stats, FindingKind kind, StrBuf *out) {
     enum { FEW = 5 };
     const Finding *finding = &stats->findings[kind];
     char count[32];
@@ -157,9 +157,9 @@ static void write_clean_text(const PairCleanOptions *clean, const PairCleanCount
     for (size_t i = 0; i < clean->parts.count; i++) add_written(clean->parts.items[i], counts->part[i], out);
     strbuf_add(out, SV("\ndropped\n"));
     add_written(clean->dropped, counts->dropped, out);
-    for (int kind = 0; kind < FINDING_KINDS; kind++)
+    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++)
         add_reason(finding_name(kind), counts->reasons[kind], &first, out);
-    for (int kind = 0; kind < PAIR_ISSUE_KINDS; kind++)
+    for (PairIssueKind kind = 0; kind < PAIR_ISSUE_KINDS; kind++)
         add_reason(pair_issue_name(kind), counts->unusable[kind], &first, out);
     if (!first) strbuf_add_char(out, '\n');
 }
@@ -184,7 +184,7 @@ static void write_text(const PairStats *stats, const InspectData *options, const
     for (int side = 0; side < PAIR_SIDES; side++) add_spaces(stats, side, out);
     for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
         strbuf_format(out, "\n%s\n", GROUPS[i].heading);
-        for (int kind = (int)GROUPS[i].first; kind < (int)GROUPS[i].end; kind++)
+        for (FindingKind kind = GROUPS[i].first; kind < GROUPS[i].end; kind++)
             add_finding(stats, kind, out);
     }
     if (valid_is_swapped(stats))
@@ -269,9 +269,9 @@ static void add_json_clean(const PairCleanOptions *clean, const PairCleanCounts 
     json_put_string(out, "file", sv(clean->dropped));
     json_put_integer(out, "pairs", counts->dropped);
     json_put_object(out, "reasons");
-    for (int kind = 0; kind < FINDING_KINDS; kind++)
+    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++)
         if (counts->reasons[kind] > 0) json_put_integer(out, finding_name(kind), counts->reasons[kind]);
-    for (int kind = 0; kind < PAIR_ISSUE_KINDS; kind++)
+    for (PairIssueKind kind = 0; kind < PAIR_ISSUE_KINDS; kind++)
         if (counts->unusable[kind] > 0) json_put_integer(out, pair_issue_name(kind), counts->unusable[kind]);
     json_close_object(out);
     json_close_object(out);
@@ -286,7 +286,7 @@ static void write_json(const PairStats *stats, const char *path, const PairClean
     add_json_report(stats, out);
     for (int side = 0; side < PAIR_SIDES; side++) add_json_side(stats, side, out);
     add_json_ratio(&stats->ratio, out);
-    for (int kind = 0; kind < FINDING_KINDS; kind++)
+    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++)
         if (is_reported(stats, kind)) add_json_finding(finding_name(kind), &stats->findings[kind], out);
     if (stats->valid_pairs > 0) {
         json_write_line(out, 0);
@@ -337,7 +337,7 @@ static FindingSet findings_to_drop(const StrList *names) {
     FindingSet drop = finding_bit(FINDING_REPEATED);
     for (size_t i = 0; i < names->count; i++) {
         if (strcmp(names->items[i], "none") == 0) drop &= ~finding_bit(FINDING_REPEATED);
-        for (int kind = 0; kind < FINDING_KINDS; kind++)
+        for (FindingKind kind = 0; kind < FINDING_KINDS; kind++)
             if (strcmp(names->items[i], finding_name(kind)) == 0) drop |= finding_bit(kind);
     }
     return drop;

@@ -210,7 +210,7 @@ static void survey_pair(Survey *survey, const TextPair *pair) {
     if (sv_equal(pair->side[0], pair->side[1])) add_to(survey, FINDING_SAME_TEXT, pair);
     if (mojibake) add_to(survey, FINDING_MOJIBAKE, pair);
     FindingSet found = pair_check(&survey->checker, pair->whole[0], pair->whole[1]);
-    for (int kind = FINDING_PLACEHOLDERS; kind < FINDING_KINDS; kind++)
+    for (FindingKind kind = FINDING_PLACEHOLDERS; kind < FINDING_KINDS; kind++)
         if (found & finding_bit(kind)) add_to(survey, kind, pair);
 }
 
@@ -329,7 +329,7 @@ void pair_stats_free(PairStats *stats) {
         mem_free(stats->characters[side].counts);
         mem_free(stats->seen[side]);
     }
-    for (int kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].lines);
+    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].lines);
     mem_free(stats->found);
     mem_free(stats->ratio.counts);
     strbuf_free(&stats->report);
