@@ -60,7 +60,7 @@ static void test_checks(void **state) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         FindingSet found = pair_check(&checker, sv(CASES[i].source), sv(CASES[i].target));
         if (found == CASES[i].found) continue;
-        for (int kind = 0; kind < FINDING_KINDS; kind++)
+        for (FindingKind kind = 0; kind < FINDING_KINDS; kind++)
             if ((found ^ CASES[i].found) & finding_bit(kind))
                 print_error("%s | %s: %s\n", CASES[i].source, CASES[i].target, finding_name(kind));
         fail();
