@@ -17,6 +17,7 @@ void escapes_add(StrView text, StrBuf *cell) {
 }
 
 void escapes_remove(StrView cell, StrBuf *text) {
+    if (cell.length == 0) return;
     size_t plain = 0;
     for (size_t i = 0; i + 1 < cell.length; i++) {
         const char *known = cell.data[i] == '\\' ? memchr("nt\\", cell.data[i + 1], 3) : NULL;
