@@ -21,6 +21,7 @@ static inline StrView bytes_take(ByteReader *reader, uint64_t count) {
         reader->bad = true;
         return (StrView){0};
     }
+    if (count == 0) return (StrView){0}; /* the bytes of an empty file may be NULL */
     StrView taken = {reader->bytes.data + reader->at, (size_t)count};
     reader->at += (size_t)count;
     return taken;
