@@ -184,8 +184,7 @@ static void write_text(const PairStats *stats, const InspectData *options, const
     for (int side = 0; side < PAIR_SIDES; side++) add_spaces(stats, side, out);
     for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
         strbuf_format(out, "\n%s\n", GROUPS[i].heading);
-        for (FindingKind kind = GROUPS[i].first; kind < GROUPS[i].end; kind++)
-            add_finding(stats, kind, out);
+        for (FindingKind kind = GROUPS[i].first; kind < GROUPS[i].end; kind++) add_finding(stats, kind, out);
     }
     if (valid_is_swapped(stats))
         strbuf_format(out, "\nThe columns of %s seem to be swapped.\n", options->valid);

@@ -107,7 +107,7 @@ typedef struct {
     int max_length_extra;       /* ... plus this number */
     int max_input_length;       /* source tokens of one chunk; longer lines are split */
     int mini_batch, maxi_batch; /* sentences decoded together; batches sorted by length in one window */
-    int no_repeat_ngram;        /* no n-gram of so many tokens occurs twice in a translation; 0: off */
+    int no_repeat_ngram;        /* no n-gram of this length occurs twice in a translation; 0: off */
     bool allow_unk;
     bool left_to_right; /* a model of two decoders uses only the left-to-right one */
 } DecodeOptions;

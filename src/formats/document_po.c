@@ -196,16 +196,6 @@ static bool is_empty_form(const Document *document, const Field *form) {
     return empty;
 }
 
-static bool lacks_placeholders(StrView one, StrView many) {
-    PlaceholderList a = {0}, b = {0};
-    placeholders_find(one, &a);
-    placeholders_find(many, &b);
-    bool lacks = !placeholders_agree(&a, &b);
-    placeholders_free(&a);
-    placeholders_free(&b);
-    return lacks;
-}
-
 static Status end_entry(Reader *reader) {
     Document *document = reader->document;
     Entry *entry = &reader->entry;
@@ -237,7 +227,7 @@ static Status end_entry(Reader *reader) {
     if (status == STATUS_OK && !header && wanted) {
         Catalogue *catalogue = reader->catalogue;
         int forms = !entry->plural.is_there ? 1 : catalogue->forms ? catalogue->forms : entry->form_count;
-        bool first = forms > 2 && lacks_placeholders(text_view(&id), text_view(&plural));
+        bool first = forms > 2 && !placeholders_agree_in(text_view(&id), text_view(&plural));
         entry->segments = document->count;
         entry->segment_count = entry->plural.is_there ? 2 : 1;
         MEM_GROW(catalogue->entries, catalogue->capacity, catalogue->count + 1);

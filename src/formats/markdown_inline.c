@@ -7,7 +7,7 @@
 #include "text/entities.h"
 #include "text/markup.h"
 
-enum { DEEPEST = 32, FARTHEST = 4000 }; /* a pair ends at most so many bytes after its start */
+enum { DEEPEST = 32, FARTHEST = 4000 }; /* pairs in pairs; bytes from the start of a pair to its end */
 
 typedef struct {
     size_t at, length; /* of its end */

@@ -78,16 +78,6 @@ static bool printf_agrees(StrView source, StrView target) {
     return agrees;
 }
 
-static bool placeholders_are_same(StrView source, StrView target) {
-    PlaceholderList a = {0}, b = {0};
-    placeholders_find(source, &a);
-    placeholders_find(target, &b);
-    bool agrees = placeholders_agree(&a, &b);
-    placeholders_free(&a);
-    placeholders_free(&b);
-    return agrees;
-}
-
 /* Marks that stand for directives of some kind, of which there are as many. */
 static bool marks_agree(StrView source, StrView target) {
     static const char MARKS[] = "%{}$~";
@@ -103,5 +93,5 @@ static bool marks_agree(StrView source, StrView target) {
 bool po_format_agrees(FormatLanguage format, StrView source, StrView target) {
     if (format == FORMAT_NONE) return true;
     if (format == FORMAT_C) return printf_agrees(source, target);
-    return marks_agree(source, target) && placeholders_are_same(source, target);
+    return marks_agree(source, target) && placeholders_agree_in(source, target);
 }

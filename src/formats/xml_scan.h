@@ -19,7 +19,7 @@ typedef struct {
 
 enum { XML_SCAN_DEPTH = 256 };
 
-/* Zeroed but for the text, it is at the start. */
+/* Set `text` and zero the rest to begin. */
 typedef struct {
     StrView text;
     size_t at;

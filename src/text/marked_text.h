@@ -56,7 +56,7 @@ bool marked_text_agrees(const MarkedText *text, StrView output);
 /* Appends the output for a translation of the text in place. */
 void marked_text_write(const MarkedText *text, StrView translation, StrBuf *out);
 
-/* Writes an output in parts. Zeroed but for the text, it is at the start; release with mem_free(used). */
+/* Writes an output in parts. Set the text and zero the rest to begin; release with mem_free(used). */
 typedef struct {
     const MarkedText *text;
     bool *used; /* [form_count] */

@@ -665,3 +665,13 @@ bool placeholders_agree(const PlaceholderList *source, const PlaceholderList *ta
     mem_free(b);
     return same && same_order(source, target);
 }
+
+bool placeholders_agree_in(StrView source, StrView target) {
+    PlaceholderList a = {0}, b = {0};
+    placeholders_find(source, &a);
+    placeholders_find(target, &b);
+    bool agree = placeholders_agree(&a, &b);
+    placeholders_free(&a);
+    placeholders_free(&b);
+    return agree;
+}

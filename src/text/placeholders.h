@@ -50,7 +50,7 @@ const char *placeholder_name(PlaceholderKind kind);
 
 enum { PLACEHOLDER_ICU_DEPTH = 8 }; /* deeper plurals and selects are text */
 
-/* A pass over a text, which is valid UTF-8. Zeroed but for the text, it is at the start. */
+/* A pass over a text, which is valid UTF-8. Set `text` and zero the rest to begin. */
 typedef struct {
     StrView text;
     size_t at; /* bytes so far */
@@ -75,6 +75,7 @@ void placeholders_find(StrView text, PlaceholderList *list);
 void placeholders_free(PlaceholderList *list);
 /* Do the two texts agree? */
 bool placeholders_agree(const PlaceholderList *source, const PlaceholderList *target);
+bool placeholders_agree_in(StrView source, StrView target);
 
 /* ---- tags ---- */
 

@@ -954,21 +954,11 @@ static bool is_constrained(const LineConstraints *constraints) {
     return constraints && (constraints->prefix.length > 0 || constraints->phrase_count > 0);
 }
 
-static bool have_same_placeholders(StrView source, StrView target) {
-    PlaceholderList a = {0}, b = {0};
-    placeholders_find(source, &a);
-    placeholders_find(target, &b);
-    bool agree = placeholders_agree(&a, &b);
-    placeholders_free(&a);
-    placeholders_free(&b);
-    return agree;
-}
-
 /* Is the match the translation of the line? With `tags` it must have the line's placeholders. */
 static bool is_taken(const TranslatorOptions *options, const MemoryMatch *match,
                      const LineConstraints *constraints) {
     return match->similarity == 1 && !is_constrained(constraints) &&
-           (!options->tags || have_same_placeholders(match->source, match->target));
+           (!options->tags || placeholders_agree_in(match->source, match->target));
 }
 
 /* The text of a line that the memory has, with the white space around the line. */
