@@ -16,12 +16,10 @@ grep -q "note: without libxml2 TMX and XLIFF" "$TMP/log" || fail "make does not 
 grep -q "note: without libgettextpo PO" "$TMP/log" || fail "make does not say so"
 
 # The two doors as they are then, and all else as it is here.
-http=
-! pkg-config --exists libmicrohttpd || http=$(pkg-config --libs libmicrohttpd)
-# shellcheck disable=SC2046,SC2086  # words
+# shellcheck disable=SC2046  # words
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror src/io/xml.c src/io/po.c \
     "$BUILD/obj/cli/main.o" "$BUILD/libattn-mt.a" -o "$TMP/attn-mt" \
-    $(pkg-config --libs openblas libutf8proc libcjson zlib) $http -lm -pthread ||
+    $(make -s --no-print-directory link-libs XML=no PO=no) -pthread ||
     fail "it cannot be linked without libxml2 and libgettextpo"
 
 refused() { # FILE TEXT

@@ -14,15 +14,10 @@ make -n BUILD="$TMP/none" SERVE=no all >"$TMP/log" 2>&1 || fail "make: $(cat "$T
 make -n BUILD="$TMP/none" SERVE=missing all >"$TMP/log" 2>&1
 grep -q "note: without libmicrohttpd" "$TMP/log" || fail "make does not say so"
 
-# What the rest was linked with.
-formats=
-! grep -q -e -DATTN_MT_XML "$BUILD/flags" || formats=$(pkg-config --libs libxml-2.0)
-! grep -q -e -DATTN_MT_PO "$BUILD/flags" || formats="$formats -lgettextpo"
-
 # The command as it is then, and all else as it is here: nothing else needs the library.
 "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Isrc -Wall -Wextra -Werror src/cli/cmd_serve.c "$BUILD/obj/cli/main.o" \
-    "$BUILD/libattn-mt.a" -o "$TMP/attn-mt" $(pkg-config --libs openblas libutf8proc libcjson zlib) \
-    $formats -lm -pthread || fail "it cannot be linked without libmicrohttpd"
+    "$BUILD/libattn-mt.a" -o "$TMP/attn-mt" $(make -s --no-print-directory link-libs SERVE=no) \
+    -pthread || fail "it cannot be linked without libmicrohttpd"
 "$TMP/attn-mt" serve --help all | grep -q -e --max-body || fail "no help"
 status=0
 "$TMP/attn-mt" serve -m some.safetensors >"$TMP/out" 2>&1 || status=$?
