@@ -178,10 +178,6 @@ void foreign_archive_close(ForeignArchive *archive) {
 
 size_t foreign_archive_count(const ForeignArchive *archive) { return archive->count; }
 
-StrView foreign_archive_name(const ForeignArchive *archive, size_t index) {
-    return sv(archive->members[index].name);
-}
-
 Status foreign_archive_read(const ForeignArchive *archive, size_t index, StrBuf *content) {
     const Member *member = &archive->members[index];
     strbuf_clear(content);

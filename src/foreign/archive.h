@@ -20,8 +20,6 @@ Status foreign_archive_open(ForeignArchive **archive, const char *path);
 Status foreign_archive_open_bytes(ForeignArchive **archive, StrView bytes);
 void foreign_archive_close(ForeignArchive *archive);
 size_t foreign_archive_count(const ForeignArchive *archive);
-/* With the folders in the archive. */
-StrView foreign_archive_name(const ForeignArchive *archive, size_t index);
 /* The whole file; gzip is decompressed. */
 Status foreign_archive_read(const ForeignArchive *archive, size_t index, StrBuf *content);
 /* The first file whose name, without folders, begins with `start` and ends with `end`; -1: none. */
