@@ -256,7 +256,7 @@ endif
 $(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
 	$(say) LINK $@
 	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) \
-	-o $@ $(filter %.o %.a,$^) $(filter-out $(FORMAT_LIBS),$(LIBS))
+	$(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o %.a,$^) $(LIBS)
 $(BUILD)/libattn_mt.so: $(SHARED)
 	$(q)ln -sf $(<F) $@
 $(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
@@ -483,7 +483,7 @@ install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completion
 	[ ! -e $(SHARED) ] || { set -e; \
 	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR); \
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so; \
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(PC_LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|' \
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(PC_LIBDIR)|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LIBS)|' \
 	src/library/attn-mt.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
 	chmod 644 $(DESTDIR)$(LIBDIR)/pkgconfig/attn-mt.pc; \
 	install -m 644 src/library/attn_mt.h $(DESTDIR)$(PREFIX)/include/attn_mt.h; }
