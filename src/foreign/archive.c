@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/mem.h"
-#include "foreign/bytes.h"
-#include "foreign/zip.h"
+#include "io/bytes.h"
+#include "io/zip.h"
 #include "io/fileio.h"
 #include "io/sha256.h"
 

@@ -2,7 +2,7 @@
 #include "foreign/shortlist_marian.h"
 
 #include "base/mem.h"
-#include "foreign/bytes.h"
+#include "io/bytes.h"
 
 enum { HEADER = 48, LIST_MOST = 1000, SPECIALS = 4 };
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
-#include "foreign/bytes.h"
-#include "foreign/zip.h"
+#include "io/bytes.h"
+#include "io/zip.h"
 #include "io/json.h"
 
 void foreign_tensors_free(ForeignTensors *tensors) {

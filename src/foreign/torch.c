@@ -7,9 +7,9 @@
  */
 #include <string.h>
 #include "base/mem.h"
-#include "foreign/bytes.h"
+#include "io/bytes.h"
 #include "foreign/tensors.h"
-#include "foreign/zip.h"
+#include "io/zip.h"
 
 enum { NODES = 2000000 };
 

@@ -2,8 +2,8 @@
  *
  * A read beyond the end gives zeros and sets `bad`, which the caller checks once for several reads.
  */
-#ifndef FOREIGN_BYTES_H
-#define FOREIGN_BYTES_H
+#ifndef IO_BYTES_H
+#define IO_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* zip.c - see zip.h. */
-#include "foreign/zip.h"
+#include "io/zip.h"
 
 #include <string.h>
 #include "base/mem.h"
-#include "foreign/bytes.h"
+#include "io/bytes.h"
 #include "io/deflate.h"
 
 enum {

@@ -7,8 +7,8 @@
  * Owner   a Zip borrows its bytes and owns the list; zip_free
  * Fails   STATUS_DATA
  */
-#ifndef FOREIGN_ZIP_H
-#define FOREIGN_ZIP_H
+#ifndef IO_ZIP_H
+#define IO_ZIP_H
 
 #include "base/status.h"
 #include "base/strview.h"
