@@ -301,8 +301,6 @@ StrView table_text(const TableReader *table, StrView cell, StrBuf *buffer) {
 
 bool table_has_units(const TableReader *table) { return table->units != NULL; }
 
-FormatKind table_format(const TableReader *table) { return table->format.kind; }
-
 long table_number(const TableReader *table) {
     return table->units || table->csv ? table->number : line_reader_number(table->bytes);
 }

@@ -37,7 +37,6 @@ bool table_has_escapes(const TableReader *table); /* known after the first line 
 StrView table_text(const TableReader *table, StrView cell, StrBuf *buffer);
 /* Do the lines come from units? Then the first line names the columns, which are source and target. */
 bool table_has_units(const TableReader *table);
-FormatKind table_format(const TableReader *table);
 long table_number(const TableReader *table); /* of the line, row or unit in its file, from 1 */
 const char *table_path(const TableReader *table);
 long table_carriage_returns(const TableReader *table); /* of tables: as of line_reader */

@@ -473,7 +473,6 @@ static size_t scan_emoji(PlaceholderScan *scan) {
 /* ---- the table ---- */
 
 typedef struct {
-    const char *name;
     const char *starts; /* bytes that it can begin with; NULL: letters, digits and _ */
     size_t (*scan)(PlaceholderScan *scan);
     bool (*in_order)(StrView text); /* NULL: none of them has to keep its order */
@@ -486,26 +485,20 @@ static const struct {
     PlaceholderKind kind;
     PlaceholderRow row;
 } ROWS[] = {
-    {PLACEHOLDER_BRACES, {"braces", "{$#%<", scan_braces, braces_in_order}},
-    {PLACEHOLDER_TAG, {"tag", "<", scan_tag, NULL}},
-    {PLACEHOLDER_ENTITY, {"entity", "&", scan_entity, NULL}},
-    {PLACEHOLDER_ICU, {"icu", "{}", scan_icu, NULL}},
-    {PLACEHOLDER_NUMBER_SIGN, {"number sign", "#", scan_number_sign, NULL}},
-    {PLACEHOLDER_PRINTF, {"printf", "%", scan_printf, printf_in_order}},
-    {PLACEHOLDER_VARIABLE, {"variable", "$", scan_variable, NULL}},
-    {PLACEHOLDER_URL, {"url", NULL, scan_url, NULL}},
-    {PLACEHOLDER_EMAIL, {"e-mail", NULL, scan_email, NULL}},
-    {PLACEHOLDER_PATH, {"path", "/~.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", scan_path, NULL}},
-    {PLACEHOLDER_VERSION, {"version", NULL, scan_version, NULL}},
-    {PLACEHOLDER_EMOJI, {"emoji", EMOJI_BYTES, scan_emoji, NULL}},
+    {PLACEHOLDER_BRACES, {"{$#%<", scan_braces, braces_in_order}},
+    {PLACEHOLDER_TAG, {"<", scan_tag, NULL}},
+    {PLACEHOLDER_ENTITY, {"&", scan_entity, NULL}},
+    {PLACEHOLDER_ICU, {"{}", scan_icu, NULL}},
+    {PLACEHOLDER_NUMBER_SIGN, {"#", scan_number_sign, NULL}},
+    {PLACEHOLDER_PRINTF, {"%", scan_printf, printf_in_order}},
+    {PLACEHOLDER_VARIABLE, {"$", scan_variable, NULL}},
+    {PLACEHOLDER_URL, {NULL, scan_url, NULL}},
+    {PLACEHOLDER_EMAIL, {NULL, scan_email, NULL}},
+    {PLACEHOLDER_PATH, {"/~.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", scan_path, NULL}},
+    {PLACEHOLDER_VERSION, {NULL, scan_version, NULL}},
+    {PLACEHOLDER_EMOJI, {EMOJI_BYTES, scan_emoji, NULL}},
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
-
-const char *placeholder_name(PlaceholderKind kind) {
-    for (size_t r = 0; r < ROW_COUNT; r++)
-        if (ROWS[r].kind == kind) return ROWS[r].row.name;
-    return "";
-}
 
 /* ---- a pass over a text ---- */
 

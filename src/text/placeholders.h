@@ -46,8 +46,6 @@ typedef struct {
     bool in_order; /* must keep its order among those of its kind */
 } Placeholder;
 
-const char *placeholder_name(PlaceholderKind kind);
-
 enum { PLACEHOLDER_ICU_DEPTH = 8 }; /* deeper plurals and selects are text */
 
 /* A pass over a text, which is valid UTF-8. Set `text` and zero the rest to begin. */

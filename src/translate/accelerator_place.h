@@ -11,4 +11,17 @@
 void accelerator_place(const Accelerator *accelerator, StrView line, Translation *translation,
                        const Tokenizer *target);
 
+/* Lines without their accelerators. */
+typedef struct {
+    StrView *rest;             /* [count] */
+    StrBuf *texts;             /* [count] of lines that have one */
+    Accelerator *accelerators; /* [count] mark 0: none */
+} AcceleratorLines;
+
+/* Lines that are not valid UTF-8 have no accelerator. */
+AcceleratorLines accelerator_lines_take(const StrView *lines, int count, AcceleratorKind kind);
+/* Puts the accelerators of all lines into their translations. */
+void accelerator_lines_put(const AcceleratorLines *a, int count, Translation *out, const Tokenizer *target);
+void accelerator_lines_free(AcceleratorLines *a, int count);
+
 #endif

@@ -155,8 +155,6 @@ void memory_free(Memory *memory) {
     mem_free(memory);
 }
 
-size_t memory_count(const Memory *memory) { return memory->count; }
-
 /* ---- finding ---- */
 
 static int minimum(int a, int b) { return a < b ? a : b; }

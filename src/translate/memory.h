@@ -35,7 +35,6 @@ typedef struct {
 Status memory_read(Memory **memory, const StrList *entries, const char *source, const char *target,
                    AcceleratorKind accelerator);
 void memory_free(Memory *memory); /* NULL is allowed */
-size_t memory_count(const Memory *memory);
 /* The most similar pair whose similarity is at least `threshold`, which is over 0. */
 MemoryMatch memory_find(const Memory *memory, StrView text, double threshold);
 
