@@ -57,7 +57,7 @@ says "ATTN_MT_SIMD: 'avx' is not base, avx2"
 
 if command -v pkg-config >/dev/null; then
     compile static "$BUILD/libattn_mt.a" \
-        $(pkg-config --libs openblas libutf8proc libcjson zlib) -lm -pthread ||
+        $(make -s --no-print-directory link-libs) -pthread ||
         fail "the static example does not compile"
     run_example "$TMP/static"
 fi
