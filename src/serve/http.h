@@ -1,4 +1,4 @@
-/* http.h - receives requests and sends answers. The only user of libmicrohttpd. RFC 9112 (HTTP/1.1)
+/* http.h - receives requests and sends answers. RFC 9112 (HTTP/1.1)
  *
  * One thread of the library reads and writes all connections. The life of a request:
  *
@@ -6,6 +6,9 @@
  *                                   |                      |
  *                    limit exceeded, malformed      HttpHandler is called on the library's thread;
  *                    head: 4xx or 503, SENDING      http_answer may be called later, on any thread
+ *
+ * http.c starts and stops the server, http_request.c receives and answers requests; these two use
+ * libmicrohttpd. connections.h has the phases and their deadlines, listener.h the socket.
  *
  * A WORKING request is suspended: it occupies no thread.
  *
