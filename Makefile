@@ -137,7 +137,8 @@ OBJ := $(BUILD)/obj
 KERN := src/kern/kern_impl.c
 SRC := $(sort $(shell find src -name '*.c'))
 OTHER_COMM := src/distributed/comm_$(if $(MPI),self,mpi).c
-LIB_SRC := $(filter-out src/cli/main.c $(KERN) $(if $(SERVE_LIBS),,src/serve/http.c src/serve/http_request.c) $(OTHER_COMM),$(SRC))
+OTHER_SERVE := $(if $(SERVE_LIBS),,src/serve/http.c src/serve/http_request.c)
+LIB_SRC := $(filter-out src/cli/main.c $(KERN) $(OTHER_SERVE) $(OTHER_COMM),$(SRC))
 objects = $(patsubst src/%.c,$(1)/%.o,$(2))
 LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC))
 LIB_OBJ += $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/kern/kern_impl_%.o))

@@ -1,4 +1,4 @@
-/* http_private.h - what http.c (the server) and http_request.c (its requests) share. Both use libmicrohttpd. */
+/* http_private.h - the server as http.c and http_request.c, the only users of libmicrohttpd, share it. */
 #ifndef SERVE_HTTP_PRIVATE_H
 #define SERVE_HTTP_PRIVATE_H
 

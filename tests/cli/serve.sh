@@ -138,7 +138,9 @@ head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end:
 
 # Requests of closed connections are dropped. Meanwhile the queue is full for requests of the same size;
 # larger requests are always refused.
-serve_start -m "$model" --threads 1 --mini-batch 1 --max-waiting 5000 ||
+# A text takes a thread of this server more than 10 ms, so the first request has its place in the queue for
+# seconds.
+serve_start -m "$model" --threads 1 --mini-batch 1 --beam-size 1000 --max-waiting 5000 ||
     fail "no server: $(cat "$TMP/serve.log")"
 gives "more than may wait" 400 '501 texts of 2001 characters are more than may wait' \
     post_json "{\"q\": [$many, \"a\"]}"
