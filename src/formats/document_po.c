@@ -1,7 +1,7 @@
 /* document_po.c - catalogues of gettext. A scanner of its own keeps each byte that is not written.
  *
  * An entry is a group of lines around a msgid. Its empty msgstr gets a translation, with the comment
- * "attn-mt: confidence 0.87" and, below the threshold, the flag fuzzy. The first plural form is a translation
+ * "attn-mt: confidence 0.87" and, below the threshold, the flag fuzzy. The plural form for n = 1 is a translation
  * of msgid, unless msgid lacks placeholders that msgid_plural has and the language has more than two forms;
  * the others are of msgid_plural. Translations agree with msgid in line ends at their start and end, and in
  * format directives; those that do not are left out.
@@ -12,10 +12,11 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "formats/document.h"
+#include "formats/plural_forms.h"
 #include "formats/po_format.h"
 #include "text/placeholders.h"
 
-enum { MOST_FORMS = 6 };
+enum { MOST_FORMS = PLURAL_FORMS_MAX };
 
 /* A keyword with its strings; places in the bytes. */
 typedef struct {
@@ -34,14 +35,15 @@ typedef struct {
     int form_count; /* lines msgstr */
     bool fuzzy, no_wrap;
     FormatLanguage format;
-    size_t segments; /* its first one */
+    size_t segments; /* its first one: of msgid; behind it of msgid_plural */
     int segment_count;
+    int singular; /* the form that translates msgid */
 } Entry;
 
 typedef struct {
     Entry *entries;
     size_t count, capacity;
-    int forms; /* of plurals; 0: unknown */
+    PluralForms forms;
 } Catalogue;
 
 static bool detect(StrView sample) {
@@ -181,14 +183,6 @@ static void read_flags(Entry *entry, StrView flags) {
 
 static StrView text_view(const StrBuf *text) { return (StrView){strbuf_text(text), text->length}; }
 
-/* The number after "nplurals="; 0 if there is none. */
-static int read_nplurals(StrView header) {
-    StrView key = SV("nplurals=");
-    const char *at = memmem(header.data, header.length, key.data, key.length);
-    int forms = at ? atoi(at + key.length) : 0;
-    return forms > 0 && forms <= MOST_FORMS ? forms : 0;
-}
-
 static bool is_empty_form(const Document *document, const Field *form) {
     StrBuf text = {0};
     bool empty = add_strings(document, form, &text) != STATUS_OK || text.length == 0;
@@ -220,16 +214,19 @@ static Status end_entry(Reader *reader) {
     bool header = id.length == 0;
     if (status == STATUS_OK && header) {
         status = add_strings(document, &entry->forms[0], &text);
-        reader->catalogue->forms = read_nplurals(text_view(&text));
+        reader->catalogue->forms = plural_forms_parse(text_view(&text));
     }
     bool wanted = empty || (entry->fuzzy && document->options.fuzzy);
     if (status == STATUS_OK && !header && !wanted) document->kept++;
     if (status == STATUS_OK && !header && wanted) {
         Catalogue *catalogue = reader->catalogue;
-        int forms = !entry->plural.is_there ? 1 : catalogue->forms ? catalogue->forms : entry->form_count;
+        int forms = !entry->plural.is_there  ? 1
+                    : catalogue->forms.count ? catalogue->forms.count
+                                             : entry->form_count;
         bool first = forms > 2 && !placeholders_agree_in(text_view(&id), text_view(&plural));
         entry->segments = document->count;
         entry->segment_count = entry->plural.is_there ? 2 : 1;
+        entry->singular = catalogue->forms.singular;
         MEM_GROW(catalogue->entries, catalogue->capacity, catalogue->count + 1);
         for (int s = 0; s < entry->segment_count; s++) {
             bool many = s == 1 || first || (entry->plural.is_there && forms == 1);
@@ -417,7 +414,7 @@ static void write_entry(Document *document, const Entry *entry) {
         if (entry->forms[f].is_there && entry->forms[f].to > to) to = entry->forms[f].to;
     StrBuf *out = document_edit(document, from, to), keyword = {0};
     for (int f = 0; f < entry->form_count; f++) {
-        size_t s = entry->segments + (f > 0 ? 1 : 0);
+        size_t s = entry->segments + (entry->plural.is_there && f != entry->singular ? 1 : 0);
         strbuf_clear(&keyword);
         strbuf_add(&keyword, SV("msgstr"));
         if (entry->plural.is_there) strbuf_format(&keyword, "[%d]", f);

@@ -2,13 +2,15 @@
 #include "formats/po_units.h"
 
 #include "base/mem.h"
+#include "formats/plural_forms.h"
 #include "io/po.h"
 
 typedef struct {
     PoCatalogue *catalogue;
     StrBuf source, target; /* languages; empty: unknown */
     PoEntry entry;
-    int form; /* next one of the entry */
+    int form;     /* next one of the entry */
+    int singular; /* the form that translates msgid */
 } PoUnits;
 
 Status po_units_open(void **state, LineReader *bytes) {
@@ -18,6 +20,10 @@ Status po_units_open(void **state, LineReader *bytes) {
     units->catalogue = catalogue;
     po_catalogue_field(catalogue, "X-Source-Language", &units->source);
     po_catalogue_field(catalogue, "Language", &units->target);
+    StrBuf forms = {0};
+    po_catalogue_field(catalogue, "Plural-Forms", &forms);
+    units->singular = plural_forms_parse(strbuf_view(&forms)).singular;
+    strbuf_free(&forms);
     *state = units;
     return STATUS_OK;
 }
@@ -41,7 +47,7 @@ static Status po_units_next(void *state, Unit *unit, bool *more) {
         if (!*more) return STATUS_OK;
     }
     int form = units->form++;
-    bool is_plural = entry->plural.length > 0 && (form > 0 || entry->forms == 1);
+    bool is_plural = entry->plural.length > 0 && (form != units->singular || entry->forms == 1);
     unit_clear(unit, entry->line);
     unit->state = entry->fuzzy || entry->obsolete ? UNIT_FUZZY : UNIT_PAIR;
     strbuf_add(&unit->context, entry->context);

@@ -126,6 +126,9 @@ static void test_po(void **state) {
     strbuf_free(&expected);
     check("msgid \"a\"\nmsgstr \"b\"\n", EN_DE, "0:en|de" END "1:a|b;");
     check("msgid \"a\"\nmsgstr \"b\"\n", "", "", "0:source|target" END "1:a|b;");
+    check("msgid \"\"\nmsgstr \"Plural-Forms: nplurals=3; plural=n==1 ? 2 : n==2 ? 0 : 1;\\n\"\n\n"
+          "msgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"0\"\nmsgstr[1] \"1\"\nmsgstr[2] \"2\"\n",
+          EN_DE, "0:en|de" END "4:b|0;4:b|1;4:a|2;");
     check("msgid \"\"\nmsgstr \"Language: de\\n\"\n\nmsgid \"a\"\nmsgstr \"b\"\n", "de", "en",
           "0:de|en" END "4:b|a;");
     check("msgid \"\"\nmsgstr \"Language: fr\\n\"\n\nmsgid \"a\"\nmsgstr \"b\"\n", EN_DE,
