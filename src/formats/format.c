@@ -77,8 +77,8 @@ static const struct {
     {"html", "a web page (HTML)", ALIGN},
     {"TS", "a file of Qt Linguist", "translate-toolkit makes a PO file of it: ts2po FILE NEW.po"},
     {"resources", "a file of Android strings",
-     "translate-toolkit makes a PO file of both languages: android2po -t values/strings.xml "
-     "values-de/strings.xml NEW.po"},
+     "translate-toolkit (3.20 or later) makes a PO file of both languages: android2po -t "
+     "values/strings.xml values-de/strings.xml NEW.po"},
     {"root", "an XML file, perhaps RESX",
      "translate-toolkit makes a PO file of both languages of RESX: resx2po -t Resources.resx "
      "Resources.de.resx "

@@ -103,19 +103,3 @@ ATTN_MT=$attn examples/files.sh "$model" "$TMP/example" >"$TMP/out" 2>&1 ||
     fail "examples/files.sh: $(cat "$TMP/out")"
 grep -q '<button title="va !">va !</button> <span translate="no">go .</span>' \
     "$TMP/example/page.html" || fail "example: $(cat "$TMP/example/page.html")"
-
-# There and back through other programs, if they are installed.
-if command -v json2po >/dev/null && command -v po2json >/dev/null; then
-    printf '{\n "a": "go .",\n "b": "hi !"\n}\n' >"$TMP/en.json"
-    json2po --progress=none "$TMP/en.json" "$TMP/json.po"
-    expect 0 translate --confident 0 "$TMP/json.po" -o "$TMP/json.fr.po"
-    po2json --progress=none -t "$TMP/en.json" "$TMP/json.fr.po" "$TMP/fr.json"
-    grep -q '"a": "va !"' "$TMP/fr.json" || fail "JSON: $(cat "$TMP/fr.json")"
-fi
-if command -v pandoc >/dev/null; then
-    printf '# go .\n\nhi !\n' | pandoc -f markdown -o "$TMP/en.docx"
-    pandoc "$TMP/en.docx" -t html -s --metadata title=x -o "$TMP/en.html"
-    expect 0 translate "$TMP/en.html" -o "$TMP/fr.html"
-    pandoc "$TMP/fr.html" -o "$TMP/fr.docx"
-    pandoc "$TMP/fr.docx" -t plain | grep -q 'va !' || fail "DOCX"
-fi
