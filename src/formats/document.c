@@ -139,8 +139,22 @@ static int by_place(const void *a, const void *b) {
     return (x->order > y->order) - (x->order < y->order);
 }
 
+static bool has_crlf(StrView bytes) {
+    const char *first = memchr(bytes.data, '\n', bytes.length);
+    return first && first > bytes.data && first[-1] == '\r';
+}
+
+/* Appends a text whose line ends become those of the file. */
+static void add_edit(StrView text, bool crlf, StrBuf *out) {
+    for (size_t i = 0; i < text.length; i++) {
+        if (crlf && text.data[i] == '\n' && (i == 0 || text.data[i - 1] != '\r')) strbuf_add_char(out, '\r');
+        strbuf_add_char(out, text.data[i]);
+    }
+}
+
 void document_write(Document *document, StrBuf *out) {
     size_t at = 0;
+    bool crlf = has_crlf(document->bytes);
     document->format->write(document);
     if (document->edit_count > 0)
         qsort(document->edits, document->edit_count, sizeof *document->edits, by_place);
@@ -148,7 +162,7 @@ void document_write(Document *document, StrBuf *out) {
         const Edit *edit = &document->edits[e];
         if (edit->from < at) continue;
         strbuf_add(out, (StrView){document->bytes.data + at, edit->from - at});
-        strbuf_add(out, strbuf_view(&edit->text));
+        add_edit(strbuf_view(&edit->text), crlf, out);
         at = edit->to;
     }
     strbuf_add(out, (StrView){document->bytes.data + at, document->bytes.length - at});
@@ -163,22 +177,6 @@ void document_free(Document *document) {
     if (document->state) document->format->release(document->state);
     mem_free(document->segments);
     mem_free(document->edits);
-}
-
-void document_use_line_ends(Document *document) {
-    StrView bytes = document->bytes;
-    const char *first = memchr(bytes.data, '\n', bytes.length);
-    if (!first || first == bytes.data || first[-1] != '\r') return;
-    for (size_t e = 0; e < document->edit_count; e++) {
-        StrBuf made = {0};
-        StrView text = strbuf_view(&document->edits[e].text);
-        for (size_t i = 0; i < text.length; i++) {
-            if (text.data[i] == '\n') strbuf_add_char(&made, '\r');
-            strbuf_add_char(&made, text.data[i]);
-        }
-        strbuf_free(&document->edits[e].text);
-        document->edits[e].text = made;
-    }
 }
 
 /* ---- texts ---- */

@@ -87,10 +87,9 @@ void document_free(Document *document);
 /* ---- for formats ---- */
 
 Segment *document_add(Document *document, size_t from, size_t to, StrView text);
-/* Replaces bytes; edits must not overlap. Returns the new text, valid until the next edit. */
+/* Replaces bytes; edits must not overlap. Returns the new text, valid until the next edit. Its line ends are
+ * written as the first one of the file. */
 StrBuf *document_edit(Document *document, size_t from, size_t to);
-/* Writes the line ends of all edits as the file's first one. */
-void document_use_line_ends(Document *document);
 Status document_fail(const Document *document, size_t at, const char *message);
 /* Are the texts equal apart from the lengths and kinds of white space? */
 bool text_same_words(StrView a, StrView b);

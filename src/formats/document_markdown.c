@@ -391,7 +391,6 @@ static void write(Document *document) {
         }
         strbuf_free(&text);
     }
-    document_use_line_ends(document);
 }
 
 static void release(void *state) {

@@ -344,7 +344,6 @@ static void write(Document *document) {
         else
             write_sentence(document, segment);
     }
-    document_use_line_ends(document);
 }
 
 static void release(void *state) {
