@@ -1,10 +1,10 @@
 /* document_po.c - catalogues of gettext. A scanner of its own keeps each byte that is not written.
  *
  * An entry is a group of lines around a msgid. Its empty msgstr gets a translation, with the comment
- * "attn-mt: confidence 0.87" and, below the threshold, the flag fuzzy. The plural form for n = 1 is a translation
- * of msgid, unless msgid lacks placeholders that msgid_plural has and the language has more than two forms;
- * the others are of msgid_plural. Translations agree with msgid in line ends at their start and end, and in
- * format directives; those that do not are left out.
+ * "attn-mt: confidence 0.87" and, below the threshold, the flag fuzzy. The plural form for n = 1 is a
+ * translation of msgid, unless msgid lacks placeholders that msgid_plural has and the language has more than
+ * two forms; the others are of msgid_plural. Translations agree with msgid in line ends at their start and
+ * end, and in format directives; those that do not are left out.
  */
 #include <stdlib.h>
 #include <string.h>
