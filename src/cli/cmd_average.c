@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/model_choice.h"
 #include "translate/confidence.h"
 #include "models/modelfile.h"
 
@@ -150,10 +151,19 @@ static Status average(const StrList *files, const char *output) {
     return status;
 }
 
+static Status average_paths(const StrList *files, const char *output) {
+    StrList paths = {0};
+    Status status = model_choice_list(files, &paths);
+    if (status == STATUS_OK) status = command_refuse_overwrite_models(output, &paths);
+    if (status == STATUS_OK) status = average(&paths, output);
+    strlist_free(&paths);
+    return status;
+}
+
 static Status run(const StrList *files, const void *target) {
     const AverageOptions *options = target;
     TRY(command_refuse_overwrite_models(options->output, files));
-    if (files->count >= 2 && options->output) return average(files, options->output);
+    if (files->count >= 2 && options->output) return average_paths(files, options->output);
     status_fail(STATUS_USAGE,
                 files->count < 2 ? "an average needs at least two models, %zu given"
                                  : "no --output for the mean of %zu models",

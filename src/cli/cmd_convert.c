@@ -7,6 +7,7 @@
 #include "base/strview.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/model_choice.h"
 #include "foreign/import.h"
 #include "models/modelfile.h"
 
@@ -97,12 +98,20 @@ static Status convert_foreign(const char *path, const ConvertOptions *options) {
     return status;
 }
 
+static Status convert_path(const StrList *files, const ConvertOptions *options) {
+    StrList paths = {0};
+    Status status = model_choice_list(files, &paths);
+    if (status == STATUS_OK) status = command_refuse_overwrite_models(options->output, &paths);
+    if (status == STATUS_OK)
+        status = (foreign_is_archive(paths.items[0]) ? convert_foreign : convert)(paths.items[0], options);
+    strlist_free(&paths);
+    return status;
+}
+
 static Status run(const StrList *files, const void *target) {
     const ConvertOptions *options = target;
     TRY(command_refuse_overwrite_models(options->output, files));
-    if (files->count == 1 && options->output && foreign_is_archive(files->items[0]))
-        return convert_foreign(files->items[0], options);
-    if (files->count == 1 && options->output) return convert(files->items[0], options);
+    if (files->count == 1 && options->output) return convert_path(files, options);
     if (files->count != 1)
         status_fail(STATUS_USAGE, files->count ? "more than one model given" : "no model given");
     else

@@ -12,6 +12,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/heatmap_files.h"
+#include "cli/model_choice.h"
 #include "explain/heatmap_page.h"
 #include "explain/self_attention.h"
 #include "explain/trace.h"
@@ -23,7 +24,7 @@
 
 typedef struct {
     StrList models, formats;
-    char *output, *target, *target_file;
+    char *languages, *output, *target, *target_file;
     int level, cell, layer, head, self; /* self: SelfSide */
     bool quiet, subwords;               /* subwords: --level subword was given */
 } HeatmapOptions;
@@ -32,10 +33,13 @@ typedef struct {
 
 /* clang-format off */
 static const Option HEATMAP_OPTIONS[] = {
-    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several form an ensemble, which shows the attention of the first one; "
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "MODEL",
+     .help = "model to translate with: a name in 'attn-mt models', a file, or the folder of a run; several "
+             "form an ensemble, which shows the attention of the first one; "
              "html: each model translates, up to 4 side by side",
      .group = "Input and output"},
+    {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
+     .help = "languages, such as en-de; without --model, a model that translates them"},
     {.flag = "format", .common = true, .letter = 'f', .type = OPT_LIST, FIELD(formats),
      .choices = HEATMAP_FORMAT_CHOICES,
      .arg = "NAMES",
@@ -72,7 +76,7 @@ static const Option HEATMAP_OPTIONS[] = {
 /* clang-format on */
 
 static const char USAGE[] =
-    "Usage: attn-mt heatmap --model FILE [OPTION...] [SENTENCE | < INPUT]\n"
+    "Usage: attn-mt heatmap [--model MODEL] [OPTION...] [SENTENCE | < INPUT]\n"
     "\n"
     "Translates and shows the attention weights, with a row for each target token and\n"
     "a column for each source token.\n";
@@ -301,7 +305,7 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
                              LineWindow *targets) {
     if (sentence && unicode_is_blank(sv(sentence))) {
         status_fail(STATUS_USAGE, "the sentence is empty");
-        return status_hint(STATUS_USAGE, "attn-mt heatmap --model FILE \"a sentence in quotes\"");
+        return status_hint(STATUS_USAGE, "attn-mt heatmap \"a sentence in quotes\"");
     }
     if (options->target && options->target_file)
         return status_fail(STATUS_USAGE, "--target and --target-file exclude each other");
@@ -395,7 +399,9 @@ Status cmd_heatmap(int argc, char **argv) {
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
         options.subwords = option_is_given(&user_options, "level") && options.level == ALIGNMENT_SUBWORD;
-        status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
+        status =
+            model_choice(&options.models, options.languages, options.quiet, &translating.target_language);
+        if (status == STATUS_OK) status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
         if (status == STATUS_OK) {
             ensemble_apply_defaults(&models, &user_options, &translating.search.decode);
             status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);
@@ -403,6 +409,7 @@ Status cmd_heatmap(int argc, char **argv) {
     }
     mem_free(words.items);
     mem_free(user_options.rows);
+    mem_free(translating.target_language);
     ensemble_free(&models);
     options_free(tables);
     return status;

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/inspect_data.h"
 #include "models/modelfile.h"
+#include "models/registry.h"
 #include "models/weights_read.h"
 #include "tokenizer/reserved_tokens.h"
 
@@ -440,8 +441,12 @@ static Status run(const StrList *files, const void *options) {
         status_fail(STATUS_USAGE, files->count ? "more than one file given" : "no file given");
         return status_hint(STATUS_USAGE, "attn-mt inspect MODEL, or attn-mt inspect PAIRS");
     }
-    const char *path = files->items[0];
-    return inspect_is_data(path) ? inspect_pairs(options, path) : inspect_model(options, path);
+    StrBuf path = {0};
+    if (inspect_is_data(files->items[0])) return inspect_pairs(options, files->items[0]);
+    Status status = registry_path(files->items[0], &path);
+    if (status == STATUS_OK) status = inspect_model(options, strbuf_text(&path));
+    strbuf_free(&path);
+    return status;
 }
 
 Status cmd_inspect(int argc, char **argv) {

@@ -10,6 +10,7 @@
 #include "base/unicode.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/model_choice.h"
 #include "data/pair_window.h"
 #include "text/languages.h"
 #include "search/ensemble.h"
@@ -28,8 +29,10 @@ typedef struct {
 
 /* clang-format off */
 static const Option SCORE_OPTIONS[] = {
-    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to score with; several models form an ensemble", .group = "Input and output"},
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "MODEL",
+     .help = "model to score with: a name in 'attn-mt models', a file, or the folder of a run; several "
+             "models form an ensemble",
+     .group = "Input and output"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .default_text = "-",
      .arg = "FILE",
      .help = "output file; it is replaced only when everything is done"},
@@ -71,9 +74,9 @@ static const Option SCORE_OPTIONS[] = {
 /* clang-format on */
 
 static const char USAGE[] =
-    "Usage: attn-mt score --model FILE [OPTION...] SOURCE TARGET [> SCORES]\n"
-    "       attn-mt score --model FILE [OPTION...] [PAIRS]\n"
-    "       attn-mt score --model FILE [OPTION...] --n-best LIST SOURCE\n"
+    "Usage: attn-mt score [--model MODEL] [OPTION...] SOURCE TARGET [> SCORES]\n"
+    "       attn-mt score [--model MODEL] [OPTION...] [PAIRS]\n"
+    "       attn-mt score [--model MODEL] [OPTION...] --n-best LIST SOURCE\n"
     "\n"
     "Scores given translations: two files, line by line, or one file of pairs\n"
     "(default: standard input): a table with a TAB between source and target, whose\n"
@@ -345,7 +348,7 @@ static Status open_input(Session *session, const StrList *files) {
     }
     if (list && files->count == 0) {
         status_fail(STATUS_USAGE, "--n-best needs the source of the list");
-        return status_hint(STATUS_USAGE, "attn-mt score --model FILE --n-best LIST SOURCE");
+        return status_hint(STATUS_USAGE, "attn-mt score --n-best LIST SOURCE");
     }
     if (list && session->filter)
         return status_fail(STATUS_USAGE, "--keep-above filters pairs, not n-best lists");
@@ -378,6 +381,7 @@ static Status session_begin(Session *session, const StrList *files) {
     const ScoreOptions *options = &session->options;
     TranslatorOptions scoring = {.search = {.n_best = 1}};
     TRY(check_feature(options->feature));
+    TRY(model_choice(&session->options.models, NULL, options->quiet, NULL));
     TRY(command_refuse_overwrites(options->output, &options->models));
     TRY(command_refuse_overwrites(options->output, files));
     if (files->count == 0) TRY(command_refuse_overwrite(options->output, "-"));

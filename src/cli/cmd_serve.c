@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/model_choice.h"
 #include "data/shortlist.h"
 #include "kern/kern.h"
 #include "serve/service.h"
@@ -14,8 +15,10 @@
 
 /* clang-format off */
 static const Option SERVE_OPTIONS[] = {
-    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "FILE",
-     .help = "model to translate with; several models form an ensemble", .group = "Model"},
+    {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "MODEL",
+     .help = "model to translate with: a name in 'attn-mt models', a file, or the folder of a run; several "
+             "models form an ensemble",
+     .group = "Model"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "source and target language, such as en-fr; requests for other languages are refused; "
              "default: the languages that the model was trained with, and requests are not checked"},
@@ -84,7 +87,7 @@ static const Option SERVE_OPTIONS[] = {
 /* clang-format on */
 
 static const char USAGE[] =
-    "Usage: attn-mt serve --model FILE [OPTION...]\n"
+    "Usage: attn-mt serve --model MODEL [OPTION...]\n"
     "\n"
     "Translates over HTTP, with LibreTranslate's interface and a web page. Prints its\n"
     "address when it is ready.\n";
@@ -170,8 +173,12 @@ static Status serve(const ServiceOptions *options) {
 
 static Status run(const StrList *files, const void *options) {
     if (files->count > 0) return status_fail(STATUS_USAGE, "unexpected argument '%s'", files->items[0]);
-    ServiceOptions with_socket = *(const ServiceOptions *)options;
-    return serve(&with_socket);
+    ServiceOptions own = *(const ServiceOptions *)options;
+    own.models = (StrList){0};
+    Status status = model_choice_list(&((const ServiceOptions *)options)->models, &own.models);
+    if (status == STATUS_OK) status = serve(&own);
+    strlist_free(&own.models);
+    return status;
 }
 
 Status cmd_serve(int argc, char **argv) {

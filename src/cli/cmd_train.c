@@ -12,6 +12,7 @@
 #include "distributed/comm.h"
 #include "distributed/group.h"
 #include "train/checkpoint.h"
+#include "models/registry.h"
 #include "train/train_plan.h"
 #include "train/training_data.h"
 #include "train/trainer.h"
@@ -36,10 +37,11 @@ static const Option COMMAND_OPTIONS[] = {
      .help = "continue the run in DIR as if it had not been interrupted; the result is the same bit for "
              "bit"},
     {.flag = "init", .common = true, FIELD(STRING, init), .arg = "MODEL",
-     .help = "start from the weights and vocabulary of a model file, with a fresh optimizer; with "
+     .help = "start from the weights and vocabulary of a model (a name, a file or a run), with a fresh "
+             "optimizer; with "
              "--resume the run keeps its own weights"},
     {.flag = "vocabulary", FIELD(STRING, vocabulary), .arg = "MODEL",
-     .help = "use the vocabulary of a model file, so that both models can form an ensemble"},
+     .help = "use the vocabulary of a model, so that both models can form an ensemble"},
     {.flag = "languages", .common = true, FIELD(STRING, languages), .arg = "SRC-TRG",
      .help = "source and target language, such as en-de or pt-BR:en, in the order of the columns unless a "
              "header line names them"},
@@ -129,7 +131,7 @@ static const CommandText TEXT = {
     .examples = "Examples:\n"
                 "  attn-mt train mine.tsv --languages en-de --run runs/mine\n"
                 "  attn-mt train mine.tsv --languages en-de --run runs/mine --resume --epochs 100\n"
-                "  attn-mt train new.tsv --init runs/mine/best.safetensors --run runs/new\n"
+                "  attn-mt train new.tsv --init runs/mine --run runs/new\n"
                 "  attn-mt train --config configs/demo.json --run runs/demo\n"
                 "  attn-mt train --config configs/demo.json --hidden 512 --set data.train=my.tsv\n"};
 
@@ -179,6 +181,18 @@ static Status check_command(const TrainCommand *command) {
     return status_hint(STATUS_USAGE, "is a shell variable not set? --run DIR is where the model goes");
 }
 
+/* The model of --init or --vocabulary may be a name. */
+static Status plan_at_root(TrainPlan *plan, Seq2Seq **init) {
+    StrBuf path = {0};
+    if (!plan->init) return train_plan(plan, init);
+    Status status = registry_path(plan->init, &path);
+    plan->init = strbuf_text(&path);
+    if (status == STATUS_OK) status = train_plan(plan, init);
+    plan->init = NULL;
+    strbuf_free(&path);
+    return status;
+}
+
 static Status plan_and_run(const TrainCommand *command, Config *config, const OptionTable *tables,
                            const StrList *files, UserOptions *user_options) {
     TRY(check_command(command));
@@ -209,7 +223,7 @@ static Status plan_and_run(const TrainCommand *command, Config *config, const Op
                       .user_options = user_options};
     Status status = group_agree(begins ? trainer_begin(&options) : STATUS_OK);
     if (status == STATUS_OK) status = group_agree(train_plan_files(&plan));
-    if (status == STATUS_OK) status = ROOT_ONLY(train_plan(&plan, &init));
+    if (status == STATUS_OK) status = ROOT_ONLY(plan_at_root(&plan, &init));
     options.init = init;
     if (status == STATUS_OK) broadcast_config(config);
     if (status == STATUS_OK && !only_prints(command)) choose_schedule(&config->train);

@@ -10,6 +10,7 @@
 #include "bleu/bleu_tokenizers.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/model_choice.h"
 #include "cli/translate_document.h"
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
@@ -20,10 +21,12 @@
 #include "translate/unknown_text.h"
 #include "viz/heatmap.h"
 
-static const char USAGE[] = "Usage: attn-mt translate --model FILE [--model FILE]... [OPTION...]\n"
-                            "                         [INPUT...] [> OUTPUT]\n"
-                            "\n"
-                            "Translates text, one line out for each line in, or a document (--format).\n";
+static const char USAGE[] =
+    "Usage: attn-mt translate [--model MODEL]... [OPTION...] [INPUT...] [> OUTPUT]\n"
+    "\n"
+    "Translates text, one line out for each line in, or a document (--format).\n"
+    "Without --model it takes a model of --languages, the one in ATTN_MT_MODEL, the\n"
+    "only one that 'attn-mt models' lists, or the newest run below runs/.\n";
 
 static const char DETAILS[] =
     "The model file has search options of its own, which may differ from the defaults\n"
@@ -241,7 +244,7 @@ static Status check_inputs(const StrList *inputs) {
         if (strcmp(inputs->items[i], "-") != 0 && !file_exists(inputs->items[i])) {
             status_fail(STATUS_RUNTIME, "cannot open '%s': %s", inputs->items[i], strerror(errno));
             return status_hint(STATUS_RUNTIME, "INPUT is a file; text is read from standard input: "
-                                               "echo 'go .' | attn-mt translate --model FILE");
+                                               "echo 'go .' | attn-mt translate");
         }
     return STATUS_OK;
 }
@@ -290,6 +293,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     DecodeOptions *decode = &translator->search.decode;
     TRY(check_stdin(options));
     TRY(check_inputs(&options->inputs));
+    TRY(model_choice(&options->models, options->languages, translator->quiet, &translator->target_language));
     TRY(refuse_to_overwrite_inputs(options, options->output));
     TRY(refuse_to_overwrite_inputs(options, options->report));
     TRY(command_refuse_overwrite(options->report, options->output));

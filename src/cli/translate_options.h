@@ -10,7 +10,7 @@
 
 typedef struct {
     StrList models, inputs, references, glossaries, memories;
-    char *output, *report;
+    char *languages, *output, *report;
     int threads, precision;
     int format; /* 0: by the content; 1: lines; 2 and more: DOCUMENT_FORMATS */
     double confident;

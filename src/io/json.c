@@ -538,6 +538,44 @@ void json_write_digits(StrBuf *out, double value, int digits) {
         strbuf_add(out, SV("null"));
 }
 
+static void write_members(StrBuf *out, const Json *container) {
+    for (const Json *child = json_first(container); child; child = json_after(child)) {
+        if (json_type(container) == JSON_OBJECT) {
+            json_write_string(out, sv(json_key(child)));
+            strbuf_add(out, SV(": "));
+        }
+        json_write_value(out, child);
+    }
+}
+
+/* Recursive: json_parse limits the depth. */
+void json_write_value(StrBuf *out, const Json *value) {
+    switch (json_type(value)) {
+    case JSON_BOOL:
+        json_write_bool(out, json_bool(value));
+        return;
+    case JSON_NUMBER:
+        json_write_number(out, json_number(value));
+        return;
+    case JSON_STRING:
+        json_write_string(out, sv(json_string(value)));
+        return;
+    case JSON_ARRAY:
+        json_open_array(out);
+        write_members(out, value);
+        json_close_array(out);
+        return;
+    case JSON_OBJECT:
+        json_open_object(out);
+        write_members(out, value);
+        json_close_object(out);
+        return;
+    default:
+        json_write_text(out, SV("null"));
+        return;
+    }
+}
+
 void json_put_object(StrBuf *out, const char *key) {
     json_write_key(out, key);
     json_open_object(out);

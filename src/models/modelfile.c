@@ -3,11 +3,14 @@
 
 #include <math.h>
 #include <string.h>
+#include "io/fileio.h"
 #include "io/json.h"
 #include "base/mem.h"
 #include "models/safetensors.h"
+#include "models/safetensors_format.h"
 #include "models/weights_read.h"
 #include "autograd/quantize.h"
+#include "text/languages.h"
 
 #define FORMAT            "attn-mt"
 #define FORMAT_VERSION    "2" /* all numbers are floats */
@@ -288,6 +291,141 @@ Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenanc
     *model = NULL;
     status_fail(STATUS_DATA, "the weights of '%s' were rounded to %s", path, PRECISIONS[stored]);
     return status_hint(STATUS_DATA, "take the model that 'attn-mt convert' made it from");
+}
+
+/* ---- the header alone ---------------------------------------------------------------------------------- */
+
+/* A member that is a string; "" if there is none. */
+static const char *string_of(const Json *object, const char *key) {
+    const Json *member = json_get(object, key);
+    return member && json_type(member) == JSON_STRING ? json_string(member) : "";
+}
+
+/* The languages of the tokens ">>fra<<". */
+static Status read_language_tokens(const SafeFile *file, StrList *targets) {
+    Json *root;
+    const char *text;
+    TRY(require(file, "source", &text));
+    TRY(json_parse(&root, sv(text), false));
+    const Json *tokens = json_get(root, "languages");
+    for (const Json *token = tokens ? json_first(tokens) : NULL; token; token = json_after(token)) {
+        StrView name = json_type(token) == JSON_STRING ? sv(json_string(token)) : SV("");
+        if (sv_starts(name, SV(">>")) && sv_ends(name, SV("<<")) && name.length > 4)
+            strlist_add(targets, (StrView){name.data + 2, name.length - 4});
+    }
+    json_free(root);
+    return STATUS_OK;
+}
+
+static Status read_provenance(const char *text, ModelAbout *about) {
+    Json *root;
+    TRY(json_parse(&root, sv(text), false));
+    StrView source = sv(string_of(root, "source_language")), target = sv(string_of(root, "target_language"));
+    bool known = source.length > 0 && !language_same(source, SV("source"));
+    about->source = mem_strndup(source.data, known ? source.length : 0);
+    if (!about->chooses_target && known && target.length > 0) strlist_add(&about->targets, target);
+    about->program = mem_strdup(string_of(root, "origin")[0] ? string_of(root, "origin") : FORMAT);
+    about->source_sha256 = mem_strdup(string_of(root, "source_sha256"));
+    json_free(root);
+    return STATUS_OK;
+}
+
+static Status read_about(const SafeFile *file, ModelAbout *about) {
+    Config config;
+    WeightFormat stored;
+    const char *text, *provenance = safetensors_metadata(file, "provenance");
+    TRY(check_format(file, &stored));
+    about->precision = PRECISIONS[stored];
+    TRY(require(file, "config", &text));
+    config_init(&config);
+    Status status = config_read_json(&config, sv(text));
+    config_free(&config);
+    if (status != STATUS_OK) return status_context(STATUS_DATA, "its configuration");
+    TRY(read_language_tokens(file, &about->targets));
+    about->chooses_target = about->targets.count > 0;
+    TRY(read_provenance(provenance && provenance[0] ? provenance : "{}", about));
+    for (size_t i = 0; i < safetensors_count(file); i++) {
+        const SafeTensor *tensor = safetensors_at(file, i);
+        long long size = 1;
+        for (int d = 0; d < tensor->rank; d++) size *= tensor->shape[d];
+        if (!sv_ends(sv(tensor->name), SV(WEIGHTS_SCALE_SUFFIX))) about->parameters += size;
+    }
+    return STATUS_OK;
+}
+
+Status modelfile_about(ModelAbout *about, const char *path) {
+    SafeFile *file;
+    *about = (ModelAbout){.bytes = file_size(path)};
+    TRY(safetensors_open_header(&file, path));
+    Status status = read_about(file, about);
+    safetensors_close(file);
+    if (status == STATUS_OK) return status;
+    model_about_free(about);
+    return status_context(status, "cannot use '%s' as a model", path);
+}
+
+void model_about_free(ModelAbout *about) {
+    mem_free(about->source);
+    strlist_free(&about->targets);
+    mem_free(about->program);
+    mem_free(about->source_sha256);
+    *about = (ModelAbout){0};
+}
+
+/* The provenance with other languages. */
+static Status write_languages(const char *provenance, StrView source, StrView target, StrBuf *out) {
+    Json *root;
+    TRY(json_parse(&root, sv(provenance), false));
+    json_open_object(out);
+    for (const Json *member = json_first(root); member; member = json_after(member)) {
+        bool is_language = strcmp(json_key(member), "source_language") == 0 ||
+                           strcmp(json_key(member), "target_language") == 0;
+        if (is_language) continue;
+        json_write_string(out, sv(json_key(member)));
+        strbuf_add(out, SV(": "));
+        json_write_value(out, member);
+    }
+    json_put_string(out, "source_language", source);
+    json_put_string(out, "target_language", target);
+    json_close_object(out);
+    json_free(root);
+    return STATUS_OK;
+}
+
+static Status copy_file(const SafeFile *file, StrView source, StrView target, const char *output) {
+    size_t count = safetensors_metadata_count(file), kept = 0;
+    const char *(*metadata)[2] = mem_alloc(count + 1, sizeof *metadata);
+    StrBuf provenance = {0};
+    SafeTensor *tensors = mem_alloc(safetensors_count(file), sizeof *tensors);
+    WeightFormat stored;
+    const char *old = safetensors_metadata(file, "provenance");
+    Status status = check_format(file, &stored);
+    if (status == STATUS_OK)
+        status = write_languages(old && old[0] ? old : "{}", source, target, &provenance);
+    for (size_t i = 0; i < count; i++) {
+        safetensors_metadata_at(file, i, &metadata[kept][0], &metadata[kept][1]);
+        const char *key = metadata[kept][0];
+        bool is_digest = /* the writer adds new ones */
+            strcmp(key, SAFETENSORS_PAYLOAD_KEY) == 0 || strcmp(key, SAFETENSORS_HEADER_KEY) == 0;
+        if (!is_digest && strcmp(key, "provenance") != 0) kept++;
+    }
+    metadata[kept][0] = "provenance", metadata[kept++][1] = strbuf_text(&provenance);
+    for (size_t i = 0; i < safetensors_count(file); i++) tensors[i] = *safetensors_at(file, i);
+    if (status == STATUS_OK)
+        status = safetensors_write(output, tensors, safetensors_count(file),
+                                   (const char *const(*)[2])metadata, kept);
+    strbuf_free(&provenance);
+    mem_free(tensors);
+    mem_free(metadata);
+    return status;
+}
+
+Status modelfile_copy_with_languages(const char *path, StrView source, StrView target, const char *output) {
+    SafeFile *file;
+    TRY(safetensors_open(&file, path));
+    Status status = copy_file(file, source, target, output);
+    safetensors_close(file);
+    return status;
 }
 
 const char *modelfile_precision(const Seq2Seq *model) { return PRECISIONS[seq2seq_params(model)->format]; }

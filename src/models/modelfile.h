@@ -38,6 +38,23 @@ Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenanc
 bool modelfile_languages(StrView provenance, StrBuf *source, StrBuf *target);
 /* Did the training pairs of that provenance translate lines without letters (data/corpus.h)? */
 bool modelfile_translates_symbols(StrView provenance);
+/* What the header of a model file says of the model. */
+typedef struct {
+    char *source;                /* name of the source language; "" if unknown */
+    StrList targets;             /* names of the target languages; empty if unknown */
+    bool chooses_target;         /* a source names one of `targets` by a token (TOKENIZER_LANGUAGES) */
+    char *program;               /* the program that the model comes from: "attn-mt", "Argos Translate" */
+    char *source_sha256;         /* digest of the foreign model that it was made from; "" if there is none */
+    const char *precision;       /* of modelfile_precision */
+    long long parameters, bytes; /* bytes: of the file */
+} ModelAbout;
+
+/* Reads the header, with its checksum, and checks everything but vocabularies and weights. */
+Status modelfile_about(ModelAbout *about, const char *path);
+void model_about_free(ModelAbout *about);
+/* Writes a copy of a model file whose provenance names these languages. */
+Status modelfile_copy_with_languages(const char *path, StrView source, StrView target, const char *output);
+
 /* "float32", "bf16" or "int8": the precision of the weights that the model translates with. */
 const char *modelfile_precision(const Seq2Seq *model);
 

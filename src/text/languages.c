@@ -219,12 +219,16 @@ StrView language_name(StrView code) {
 
 static bool parts_differ(const char *a, const char *b) { return a[0] && b[0] && strcmp(a, b) != 0; }
 
+bool language_equal(const Language *a, const Language *b) {
+    return sv_equal(a->code, b->code) && !parts_differ(a->script, b->script) &&
+           !parts_differ(a->region, b->region);
+}
+
 bool language_same(StrView a, StrView b) {
     Language one, other;
     if (equal_ignoring_case(sv_trim(a), sv_trim(b))) return true;
     if (!language_read(a, &one) || !language_read(b, &other)) return false;
-    return sv_equal(one.code, other.code) && !parts_differ(one.script, other.script) &&
-           !parts_differ(one.region, other.region);
+    return language_equal(&one, &other);
 }
 
 int language_match(StrView wanted, StrView name) {

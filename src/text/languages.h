@@ -32,6 +32,8 @@ StrView language_name(StrView code);
 /* Do both name the same language? Equal names do, known or not. A script or region matters if both have one:
  * en-US is en and not en-GB; zho_Hans is zh-CN and not zh-TW. */
 bool language_same(StrView a, StrView b);
+/* The same for languages that language_read knows. */
+bool language_equal(const Language *a, const Language *b);
 /* How well a text in `name` serves a caller that asks for `wanted`: 3 equal, 2 language_same, 1 the same
  * language of another region, 0 not at all. */
 int language_match(StrView wanted, StrView name);

@@ -89,7 +89,7 @@ expect 0 heatmap -f csv --target-file "$TMP/targets" <"$TMP/in"
 [ "$(grep -c '</s>' "$TMP/out")" -eq 4 ] || fail "two tables: $(cat "$TMP/out")"
 
 # Errors.
-expect 2 "$attn" heatmap "go ."
+(cd "$TMP" && expect 2 "$attn" heatmap "go .")
 says "no model given"
 expect 2 heatmap -f csv,svg "go ."
 says "--output PREFIX"

@@ -163,7 +163,7 @@ expect 2 score -m "$TMP/other/best.safetensors" "$TMP/source" "$TMP/own"
 says "share one target vocabulary"
 
 # Errors.
-expect 2 "$attn" score "$TMP/source" "$TMP/own"
+(cd "$TMP" && expect 2 "$attn" score source own)
 says "no model given"
 expect 3 score "$TMP/source"
 says "'$TMP/source', line 1: no TAB in it"

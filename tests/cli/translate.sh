@@ -163,7 +163,7 @@ expect 2 "$attn" translate -m "$model" -m "$TMP/other/best.safetensors" "$TMP/so
 says "share one target vocabulary"
 
 # Errors.
-expect 2 "$attn" translate "$TMP/source"
+(cd "$TMP" && expect 2 "$attn" translate source)
 says "no model given"
 expect 1 "$attn" translate -m "$TMP/none.safetensors" "$TMP/source"
 says "none.safetensors"

@@ -1,0 +1,212 @@
+/* model_choice.c - see model_choice.h. */
+#include "cli/model_choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/log.h"
+#include "base/mem.h"
+#include "models/registry.h"
+#include "text/languages.h"
+
+#define RUNS "runs"
+
+Status model_choice_list(const StrList *models, StrList *paths) {
+    Status status = STATUS_OK;
+    for (size_t i = 0; i < models->count && status == STATUS_OK; i++) {
+        StrBuf path = {0};
+        status = registry_path(models->items[i], &path);
+        if (status == STATUS_OK) strlist_add(paths, strbuf_view(&path));
+        strbuf_free(&path);
+    }
+    return status;
+}
+
+Status model_choice_paths(StrList *models) {
+    StrList paths = {0};
+    Status status = model_choice_list(models, &paths);
+    if (status != STATUS_OK) {
+        strlist_free(&paths);
+        return status;
+    }
+    strlist_free(models);
+    *models = paths;
+    return STATUS_OK;
+}
+
+/* ---- models that are given, and --languages ---- */
+
+static void set_target(char **target, const char *name) {
+    if (target && !*target) *target = mem_strdup(name);
+}
+
+/* "fra, eng": at most 20. */
+static void list_targets(const ModelAbout *about, StrBuf *out) {
+    enum { MOST = 20 };
+    for (size_t i = 0; i < about->targets.count && i < MOST; i++)
+        strbuf_format(out, "%s%s", i ? ", " : "", about->targets.items[i]);
+    if (about->targets.count > MOST) strbuf_add(out, SV(", ..."));
+}
+
+static Status fail_languages(const char *path, const ModelAbout *about, StrView source, StrView target) {
+    StrBuf targets = {0};
+    list_targets(about, &targets);
+    status_fail(STATUS_USAGE, "'%.400s' translates from %s to %s, not from %.*s to %.*s", path, about->source,
+                strbuf_text(&targets), SV_ARG(source), SV_ARG(target));
+    strbuf_free(&targets);
+    return status_hint(STATUS_USAGE, "leave --model out to have a model of --languages chosen");
+}
+
+/* Can this model translate the pair? If its languages are unknown, it may. */
+static Status check_languages(const char *path, StrView source, StrView target, char **token) {
+    ModelAbout about;
+    RegistryStep step[REGISTRY_STEPS];
+    TRY(modelfile_about(&about, path));
+    RegistryModel model = {.name = (char *)path, .path = (char *)path, .about = about};
+    Registry alone = {.items = &model, .count = 1};
+    Status status = STATUS_OK;
+    if (about.source[0] && about.targets.count > 0) {
+        if (registry_route(&alone, source, target, 1, step) == 0)
+            status = fail_languages(path, &about, source, target);
+        else if (step[0].chooses_target)
+            set_target(token, step[0].target);
+    }
+    model_about_free(&about);
+    return status;
+}
+
+/* ---- models that are not given ---- */
+
+static void warn_of_damaged(const Registry *registry, bool quiet) {
+    for (size_t i = 0; i < registry->damaged_count && !quiet; i++)
+        log_warn("left out: %s", registry->damaged[i].reason);
+}
+
+/* Takes the model, and says why. */
+static void take(StrList *models, const RegistryModel *model, bool quiet, const char *why) {
+    if (!quiet) log_info("model    '%s': %s", model->about.source[0] ? model->name : model->path, why);
+    strlist_add(models, sv(model->path));
+}
+
+/* Of the runs below runs/ the newest that translates the pair; any if `source` is empty. */
+static bool take_newest_run(StrList *models, StrView source, StrView target, bool quiet, char **token) {
+    Registry runs;
+    RegistryStep step[REGISTRY_STEPS];
+    registry_open_runs(&runs, RUNS);
+    const RegistryModel *newest = NULL;
+    struct stat about, newest_about;
+    for (size_t i = 0; i < runs.count; i++) {
+        Registry alone = {.items = &runs.items[i], .count = 1};
+        if (source.length > 0 && registry_route(&alone, source, target, 1, step) == 0) continue;
+        if (stat(runs.items[i].path, &about) != 0) continue;
+        bool newer = !newest || about.st_mtim.tv_sec > newest_about.st_mtim.tv_sec ||
+                     (about.st_mtim.tv_sec == newest_about.st_mtim.tv_sec &&
+                      about.st_mtim.tv_nsec > newest_about.st_mtim.tv_nsec);
+        if (newer) newest = &runs.items[i], newest_about = about;
+    }
+    if (newest) {
+        Registry alone = {.items = (RegistryModel *)newest, .count = 1};
+        if (source.length > 0 && registry_route(&alone, source, target, 1, step) > 0 &&
+            step[0].chooses_target)
+            set_target(token, step[0].target);
+        if (!quiet)
+            log_info("model    %s: the newest below " RUNS "/%s", newest->path,
+                     source.length ? " of these languages" : "");
+        strlist_add(models, sv(newest->path));
+    }
+    warn_of_damaged(&runs, quiet || newest);
+    registry_free(&runs);
+    return newest;
+}
+
+/* "en-de, de-en": the pairs of all models, at most 20. */
+static void list_pairs(const Registry *registry, StrBuf *out) {
+    enum { MOST = 20 };
+    size_t count = 0;
+    for (size_t i = 0; i < registry->count; i++) {
+        const ModelAbout *about = &registry->items[i].about;
+        for (size_t t = 0; t < about->targets.count && about->source[0]; t++)
+            if (count++ < MOST)
+                strbuf_format(out, "%s%s-%s", out->length ? ", " : "", about->source,
+                              about->targets.items[t]);
+    }
+    if (count > MOST) strbuf_add(out, SV(", ..."));
+}
+
+static Status fail_pair(const Registry *registry, StrView source, StrView target) {
+    StrBuf pairs = {0};
+    list_pairs(registry, &pairs);
+    status_fail(STATUS_USAGE, "no model translates from %.*s to %.*s", SV_ARG(source), SV_ARG(target));
+    if (pairs.length > 0)
+        status_hint(STATUS_USAGE, "there are %s; 'attn-mt models add PATH' adds one", strbuf_text(&pairs));
+    else
+        status_hint(STATUS_USAGE, "there are no models yet: 'attn-mt models add PATH' adds one");
+    strbuf_free(&pairs);
+    return STATUS_USAGE;
+}
+
+static Status choose_by_languages(StrList *models, const Registry *registry, StrView source, StrView target,
+                                  bool quiet, char **token) {
+    RegistryStep steps[REGISTRY_STEPS];
+    int count = registry_route(registry, source, target, 1, steps);
+    if (count == 0)
+        return take_newest_run(models, source, target, quiet, token) ? STATUS_OK
+                                                                     : fail_pair(registry, source, target);
+    if (!quiet)
+        log_info("model    '%s': translates from %s to %s", steps[0].model->name, steps[0].source,
+                 steps[0].target);
+    if (steps[0].chooses_target) set_target(token, steps[0].target);
+    strlist_add(models, sv(steps[0].model->path));
+    return STATUS_OK;
+}
+
+static Status fail_none(const Registry *registry) {
+    const char *folder = registry->no_own ? "" : registry->folders.items[0];
+    StrBuf names = {0};
+    for (size_t i = 0; i < registry->count && i < 20; i++)
+        strbuf_format(&names, "%s%s", i ? ", " : "", registry->items[i].name);
+    if (registry->count > 0) {
+        status_fail(STATUS_USAGE, "no model given, and there are several: %s%s", strbuf_text(&names),
+                    registry->count > 20 ? ", ..." : "");
+        status_hint(STATUS_USAGE, "name one with --model NAME or with --languages, as in --languages en-de; "
+                                  "ATTN_MT_MODEL can name the usual one");
+    } else {
+        status_fail(STATUS_USAGE, "no model given, and there is none in '%.300s' or below " RUNS "/", folder);
+        status_hint(STATUS_USAGE,
+                    "train one: attn-mt train mine.tsv --languages en-de --run runs/mine; add one: attn-mt "
+                    "models add PATH; or name one: --model FILE");
+    }
+    strbuf_free(&names);
+    return STATUS_USAGE;
+}
+
+static Status choose_default(StrList *models, const Registry *registry, bool quiet) {
+    const char *usual = getenv("ATTN_MT_MODEL");
+    if (usual && usual[0]) {
+        if (!quiet) log_info("model    '%s': ATTN_MT_MODEL names it", usual);
+        strlist_add(models, sv(usual));
+        Status status = model_choice_paths(models);
+        return status == STATUS_OK ? status : status_context(status, "ATTN_MT_MODEL");
+    }
+    if (registry->count == 1) {
+        take(models, &registry->items[0], quiet, "the only one in the folders of models");
+        return STATUS_OK;
+    }
+    return take_newest_run(models, (StrView){0}, (StrView){0}, quiet, NULL) ? STATUS_OK : fail_none(registry);
+}
+
+Status model_choice(StrList *models, const char *languages, bool quiet, char **target) {
+    StrView from, to;
+    TRY(model_choice_paths(models));
+    if (languages) TRY(languages_split(languages, &from, &to));
+    for (size_t i = 0; i < models->count && languages; i++)
+        TRY(check_languages(models->items[i], from, to, target));
+    if (models->count > 0) return STATUS_OK;
+    Registry registry;
+    registry_open(&registry);
+    warn_of_damaged(&registry, quiet);
+    Status status = languages ? choose_by_languages(models, &registry, from, to, quiet, target)
+                              : choose_default(models, &registry, quiet);
+    registry_free(&registry);
+    return status;
+}

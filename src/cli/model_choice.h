@@ -1,0 +1,26 @@
+/* model_choice.h - from --model and --languages to model files.
+ *
+ *   --model        a name in the folders of models (models/registry.h), or a path
+ *   no --model     --languages: the model of this pair; otherwise $ATTN_MT_MODEL, the only model of the
+ *                  folders, or the newest best.safetensors of the runs below runs/. One line on standard
+ *                  error names the model and the reason.
+ *
+ * Fails   STATUS_USAGE if there is no such model; the hint tells how to get one
+ */
+#ifndef CLI_MODEL_CHOICE_H
+#define CLI_MODEL_CHOICE_H
+
+#include <stdbool.h>
+#include "base/status.h"
+#include "base/strview.h"
+
+/* Replaces each name by its path. */
+Status model_choice_paths(StrList *models);
+/* Appends the paths of `models`, names or paths. */
+Status model_choice_list(const StrList *models, StrList *paths);
+/* Makes `models` the paths to load, one at least. `languages`: of --languages, or NULL; `quiet`: print
+ * nothing. *target becomes the language token for --languages if the models need one and it is NULL; `target`
+ * may be NULL. */
+Status model_choice(StrList *models, const char *languages, bool quiet, char **target);
+
+#endif
