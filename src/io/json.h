@@ -70,7 +70,7 @@ void json_write_integer(StrBuf *out, long long value);
  * UTF-8 and NUL, which names of files and input lines may have, become U+FFFD. */
 void json_write_string(StrBuf *out, StrView text);
 void json_write_value(StrBuf *out, const Json *value); /* a whole tree, as json_parse read it */
-void json_write_number(StrBuf *out, double value); /* shortest text that reads back the same */
+void json_write_number(StrBuf *out, double value);     /* shortest text that reads back the same */
 /* `digits` significant digits: with 9 a float reads back the same. Both functions write null for a number
  * that is not finite, because JSON has no word for it. */
 void json_write_digits(StrBuf *out, double value, int digits);
