@@ -29,7 +29,10 @@ static const char USAGE[] = "Usage: attn-mt models [--json]\n"
                             "Lists the models that have a name. Other commands take the name: --model NAME.\n"
                             "A model is a file NAME.safetensors in the folder ATTN_MT_MODELS, otherwise\n"
                             "~/.local/share/attn-mt/models (or $XDG_DATA_HOME/attn-mt/models), or in\n"
-                            "/usr/local/share/attn-mt/models or /usr/share/attn-mt/models.\n";
+                            "/usr/local/share/attn-mt/models or /usr/share/attn-mt/models.\n"
+                            "\n"
+                            "Without --model, commands take a model of --languages, the one that\n"
+                            "ATTN_MT_MODEL names, the only one in the list, or the newest run below runs/.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt models\n"

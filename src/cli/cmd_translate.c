@@ -23,9 +23,7 @@
 
 static const char USAGE[] = "Usage: attn-mt translate [--model MODEL]... [OPTION...] [INPUT...] [> OUTPUT]\n"
                             "\n"
-                            "Translates text, one line out for each line in, or a document (--format).\n"
-                            "Without --model it takes a model of --languages, the one in ATTN_MT_MODEL, the\n"
-                            "only one that 'attn-mt models' lists, or the newest run below runs/.\n";
+                            "Translates text, one line out for each line in, or a document (--format).\n";
 
 static const char DETAILS[] =
     "The model file has search options of its own, which may differ from the defaults\n"

@@ -14,12 +14,11 @@
 /* clang-format off */
 const Option TRANSLATE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "MODEL",
-     .help = "model to translate with: a name in 'attn-mt models', a file, or the folder of a run; several "
-             "are an ensemble; models of the other direction (model.decoder.right_to_left) rescore whole "
-             "translations",
+     .help = "name, file or folder of a run; several are an ensemble, also of both directions "
+             "(model.decoder.right_to_left)",
      .group = "Input and output"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "languages, such as en-de; without --model, a model that translates them"},
+     .help = "languages, such as en-de; they choose the model"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
      .help = "text to translate, one sentence a line, or a document, .gz too; default: standard input"},
     {.flag = "format", .common = true, .type = OPT_CHOICE, FIELD(format), .default_text = "auto",
