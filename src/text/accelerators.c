@@ -19,15 +19,38 @@ static size_t word_start(StrView text, size_t at) {
     return at;
 }
 
+/* Letters and digits stand behind other signs only in names. */
+static bool is_part_of_name(int c) { return is_letter(c) || c == '_' || c == '&' || c == '='; }
+
+/* Does the text between white space around `at`, apart from signs at its ends, have letters alone before and
+ * after `at`? Names of programs and addresses have others: "Krb5_ap", "a.b_c", "?x=1&y". */
+static bool is_inside_letters(StrView text, size_t at) {
+    size_t from = word_start(text, at), to = at + 1;
+    for (size_t i = from; i < at;)
+        if (unicode_class(utf8_next(text, &i)) != CHAR_LETTER) return false;
+    while (to < text.length && unicode_class(char_at(text, to)) == CHAR_LETTER) utf8_next(text, &to);
+    for (size_t i = from; i > 0 && !unicode_is_space(char_before(text, i)); i = utf8_before(text, i))
+        if (is_part_of_name(char_before(text, i))) return false;
+    for (size_t i = to; i < text.length && !unicode_is_space(char_at(text, i)); utf8_next(text, &i))
+        if (is_part_of_name(char_at(text, i)) || char_at(text, i) == '(') return false;
+    return true;
+}
+
+/* "_init_x", "_call()". */
+static bool begins_name(StrView text, size_t at) {
+    for (at++; is_letter(char_at(text, at));) utf8_next(text, &at);
+    return char_at(text, at) == '_' || char_at(text, at) == '(';
+}
+
 /* Is the '&' or '_' at `at` the mark of an accelerator? */
 static bool is_mark(StrView text, size_t at) {
     char mark = text.data[at];
     int before = char_before(text, at), after = char_at(text, at + 1);
     if (!is_letter(after) || before == mark) return false;
     if (mark == '&' && entity_length(text, at) > 0) return false;
-    if (!is_letter(before)) return true;
+    if (!is_letter(before)) return mark == '&' || !begins_name(text, at);
     if (mark == '_' && !unicode_is_upper(char_at(text, word_start(text, at)))) return false;
-    return unicode_is_lower(after);
+    return unicode_is_lower(after) && is_inside_letters(text, at);
 }
 
 bool accelerator_take(StrView text, AcceleratorKind kind, StrBuf *out, Accelerator *accelerator) {

@@ -2,8 +2,9 @@
  * "_File" of GTK.
  *
  * A mark stands before a letter or digit. No marks are "&&", the & of an entity ("&amp;"), a mark before a
- * capital inside a word ("R&D"), and a _ inside a word that begins with a small letter ("snake_case"; but
- * "E_xit" has one). A text with several marks has no accelerator.
+ * capital inside a word ("R&D"), a _ inside a word that begins with a small letter ("snake_case"; but
+ * "E_xit" has one), and a mark in the name of something ("Krb5_ap", "Foo_bar()", "_init_x", "?x=1&y=2"). A
+ * text with several marks has no accelerator.
  */
 #ifndef TEXT_ACCELERATORS_H
 #define TEXT_ACCELERATORS_H
