@@ -120,6 +120,7 @@ static Status translate_segments(Document *document, const TranslateOptions *opt
             Segment *segment = &document->segments[first + i];
             strbuf_add(&segment->translation, strbuf_view(&results[i].items[0].text));
             segment->confidence = confidence(style, &results[i]);
+            segment->from_memory = results[i].from_memory;
             segment->is_translated = segment->translation.length > 0;
             translation_free(&results[i]);
         }

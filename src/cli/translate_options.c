@@ -116,7 +116,7 @@ const Option TRANSLATE_OPTIONS[] = {
              "on SOURCE; such translations are compared by log p without --length-penalty"},
     {.flag = "memory", .common = true, .type = OPT_LIST, FIELD(memories), .arg = "FILE",
      .help = "translation memory, in any format of pairs; a line that is in it gets its translation from "
-             "there, and --json shows the most similar one for others"},
+             "there, and so does with --split a sentence; --json shows the most similar one for others"},
     {.flag = "memory-threshold", .type = OPT_REAL, FIELD(translator.memory_threshold),
      .default_text = "0.75", .min = 0.3, .max = 1, .needs = "memory", .arg = "X",
      .help = "least similarity of a line of the memory: 1 - edit distance / length; 1 = only identical "

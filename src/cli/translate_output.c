@@ -185,7 +185,7 @@ static const char *const WRITTEN[] = {
     "alignment",    "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
     "alternatives", "problems"};
 static const char *const WRITTEN_CONFIDENCE[] = {"confidence", "calibrated", "word_confidence"};
-static const char *const WRITTEN_MEMORY[] = {"match", "match_source", "match_translation"};
+static const char *const WRITTEN_MEMORY[] = {"match", "match_source", "match_translation", "from_memory"};
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -267,7 +267,8 @@ static void add_strings(const char *name, const StrList *list, StrBuf *out) {
     json_close_array(out);
 }
 
-static void add_match(const MemoryMatch *match, StrBuf *out) {
+static void add_match(const MemoryMatch *match, bool from_memory, StrBuf *out) {
+    json_put_bool(out, "from_memory", from_memory);
     if (match->similarity <= 0) return;
     json_put_digits(out, "match", match->similarity, DIGITS);
     json_put_string(out, "match_source", match->source);
@@ -282,7 +283,7 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
     else
         json_put_string(out, "text", text);
     add_json_item(style, translation, 0, out);
-    if (style->memory) add_match(&translation->match, out);
+    if (style->memory) add_match(&translation->match, translation->from_memory, out);
     add_tokens("source_tokens", style->source, translation->source, translation->source_length,
                &translation->source_unknown, out);
     if (style->alternatives) add_alternatives(style, translation, out);

@@ -26,6 +26,7 @@ typedef struct {
     StrBuf translation; /* one line, or the lines of the text */
     bool is_translated;
     double confidence; /* 0 to 1 */
+    bool from_memory;  /* the translation comes from a translation memory */
 } Segment;
 
 typedef struct {

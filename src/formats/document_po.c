@@ -1,10 +1,11 @@
 /* document_po.c - catalogues of gettext. A scanner of its own keeps each byte that is not written.
  *
  * An entry is a group of lines around a msgid. Its empty msgstr gets a translation, with the comment
- * "attn-mt: confidence 0.87" and, below the threshold, the flag fuzzy. The plural form for n = 1 is a
- * translation of msgid, unless msgid lacks placeholders that msgid_plural has and the language has more than
- * two forms; the others are of msgid_plural. Translations agree with msgid in line ends at their start and
- * end, and in format directives; those that do not are left out.
+ * "attn-mt: confidence 0.87" (or "1.00, from the translation memory") and, below the threshold, the flag
+ * fuzzy. The plural form for n = 1 is a translation of msgid, unless msgid lacks placeholders that
+ * msgid_plural has and the language has more than two forms; the others are of msgid_plural. Translations
+ * agree with msgid in line ends at their start and end, and in format directives; those that do not are left
+ * out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -381,6 +382,12 @@ static double entry_confidence(const Document *document, const Entry *entry) {
     return least;
 }
 
+static bool is_from_memory(const Document *document, const Entry *entry) {
+    for (int s = 0; s < entry->segment_count; s++)
+        if (!document->segments[entry->segments + (size_t)s].from_memory) return false;
+    return true;
+}
+
 /* Writes the flags without or with fuzzy. */
 static void write_flags(Document *document, const Entry *entry, bool fuzzy) {
     if (fuzzy == entry->fuzzy) return;
@@ -406,7 +413,8 @@ static void write_entry(Document *document, const Entry *entry) {
     double confidence = entry_confidence(document, entry);
     size_t score_at = entry->score_to > 0 ? entry->score_from : entry->start;
     strbuf_format(document_edit(document, score_at, entry->score_to > 0 ? entry->score_to : score_at),
-                  SCORE "%.2f\n", confidence);
+                  SCORE "%.2f%s\n", confidence,
+                  is_from_memory(document, entry) ? ", from the translation memory" : "");
     write_flags(document, entry, confidence < document->options.confident);
     if (entry->previous_to > 0) document_edit(document, entry->previous_from, entry->previous_to);
     size_t from = entry->forms[0].from, to = from;

@@ -16,6 +16,7 @@ Chunks chunks_new(const Seq2Seq *const *models, int model_count, const Translato
                     .notes = notes,
                     .arena = arena_new(),
                     .language = mem_alloc((size_t)lines, sizeof(StrView)),
+                    .from_memory = mem_alloc((size_t)lines, sizeof(bool)),
                     .unknown = mem_alloc((size_t)lines, sizeof(StrList))};
 }
 
@@ -105,6 +106,11 @@ bool chunks_add(Chunks *chunks, int line, StrView text, MarkedChunk marked, bool
 void chunks_add_gap(Chunks *chunks, const char *start, const char *end) {
     MEM_GROW(chunks->gaps, chunks->gaps_capacity, (size_t)chunks->gap_count + 1);
     StrView gap = {start, (size_t)(end - start)};
+    if (chunks->gap.length > 0) {
+        strbuf_add(&chunks->gap, gap);
+        gap = arena_text(chunks->arena, strbuf_view(&chunks->gap));
+        strbuf_clear(&chunks->gap);
+    }
     if (!utf8_valid(gap) || memchr(start, 0, gap.length)) {
         StrBuf repaired = {0};
         utf8_repair(gap, &repaired);
@@ -180,6 +186,8 @@ void chunks_free(Chunks *chunks, int lines) {
     mem_free(chunks->unknown);
     mem_free(chunks->language);
     mem_free(chunks->gaps);
+    mem_free(chunks->from_memory);
+    strbuf_free(&chunks->gap);
     mem_free(chunks->texts);
     mem_free(chunks->capitals);
     mem_free(chunks->constraints);

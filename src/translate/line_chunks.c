@@ -88,6 +88,24 @@ static bool is_copied(const TranslatorOptions *options, StrView text) {
            !chunks_has_term(options, text);
 }
 
+/* Take the translation of a sentence from the memory, into the next gap. */
+static bool take_from_memory(Chunks *chunks, int line, StrView part, const char **end) {
+    const TranslatorOptions *options = chunks->options;
+    StrView source = chunks->markups ? markup_source(&chunks->markups[line], part) : part;
+    StrBuf text = {0};
+    MemoryMatch match;
+    bool taken =
+        source.data >= *end && memory_translate(options->memory, source, options->tags, &match, &text);
+    if (taken) {
+        strbuf_add(&chunks->gap, (StrView){*end, (size_t)(source.data - *end)});
+        strbuf_add(&chunks->gap, strbuf_view(&text));
+        *end = source.data + source.length;
+        chunks->from_memory[line] = true;
+    }
+    strbuf_free(&text);
+    return taken;
+}
+
 /* Cut the line and add its chunks; returns their number. */
 int chunks_add_line(Chunks *chunks, int i, StrView line, const LineConstraints *constraints, long number) {
     const TranslatorOptions *options = chunks->options;
@@ -107,7 +125,10 @@ int chunks_add_line(Chunks *chunks, int i, StrView line, const LineConstraints *
     const char *end = line.data;
     if (!unicode_is_blank(text)) split_text(chunks, text, &parts);
     for (int p = 0; p < parts.count; p++)
-        if (constrained || !is_copied(options, parts.items[p]))
+        if (!constrained && options->memory && parts.count > 1 &&
+            take_from_memory(chunks, i, parts.items[p], &end))
+            continue;
+        else if (constrained || !is_copied(options, parts.items[p]))
             added += chunks_add_text(chunks, i, parts.items[p], number, &end);
     chunks_add_gap(chunks, end, line.data + line.length);
     if (constraints || options->glossary)

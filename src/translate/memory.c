@@ -9,6 +9,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "data/pairs.h"
+#include "text/placeholders.h"
 
 enum { BUCKETS = 1 << 16, TRIGRAM = 3 };
 
@@ -22,6 +23,7 @@ struct Memory {
     Pair *pairs; /* shortest source first */
     size_t count, capacity, bytes;
     HashMap *exact;     /* source: number of the pair */
+    HashMap *masked;    /* source with MASK for each placeholder: number of the pair */
     size_t *starts;     /* [BUCKETS + 1] the bucket's part of `postings` */
     unsigned *postings; /* numbers of pairs with a trigram of the bucket, ascending */
 };
@@ -39,6 +41,31 @@ static void add_key(StrView text, AcceleratorKind accelerator, StrBuf *out) {
         strbuf_add(out, word);
     }
     strbuf_free(&plain);
+}
+
+#define MASK "\xEF\xBF\xBC" /* U+FFFC, the object replacement character */
+
+/* Can another placeholder stand in its place without a change of the text around it? */
+static bool is_exchangeable(const Placeholder *placeholder) {
+    return placeholder->kind != PLACEHOLDER_ENTITY && placeholder->kind != PLACEHOLDER_ICU &&
+           placeholder->kind != PLACEHOLDER_NUMBER_SIGN;
+}
+
+/* Appends the text with MASK for each placeholder; false if there are none, or others than exchangeable ones. */
+static bool add_masked(StrView text, StrBuf *out) {
+    PlaceholderScan scan = {.text = text};
+    Placeholder found;
+    size_t at = 0;
+    bool all = true;
+    while (all && placeholder_next(&scan, &found)) {
+        size_t start = (size_t)(found.text.data - text.data);
+        all = is_exchangeable(&found);
+        strbuf_add(out, (StrView){text.data + at, start - at});
+        strbuf_add(out, SV(MASK));
+        at = start + found.text.length;
+    }
+    strbuf_add(out, (StrView){text.data + at, text.length - at});
+    return all && at > 0;
 }
 
 /* The code points of the text [*count]; the caller frees them. */
@@ -106,14 +133,19 @@ static int shortest_first(const void *a, const void *b) {
 static void build_index(Memory *memory) {
     qsort(memory->pairs, memory->count, sizeof *memory->pairs, shortest_first);
     memory->starts = mem_alloc(BUCKETS + 1, sizeof *memory->starts);
+    StrBuf masked = {0};
     size_t total = 0;
     for (size_t p = 0; p < memory->count; p++) {
         StrView source = memory->pairs[p].source;
         hashmap_set(memory->exact, source, (int64_t)p);
+        strbuf_clear(&masked);
+        if (add_masked(source, &masked) && hashmap_get(memory->masked, strbuf_view(&masked), -1) < 0)
+            hashmap_set(memory->masked, strbuf_view(&masked), (int64_t)p);
         if (memory->pairs[p].length > MEMORY_FUZZY_LENGTH) continue;
         for (size_t at = 0; at < trigram_count(source); at++) memory->starts[bucket_at(source, at) + 1]++;
         total += trigram_count(source);
     }
+    strbuf_free(&masked);
     for (size_t b = 0; b < BUCKETS; b++) memory->starts[b + 1] += memory->starts[b];
     memory->postings = mem_alloc(total, sizeof *memory->postings);
     size_t *next = mem_alloc(BUCKETS, sizeof *next);
@@ -133,7 +165,7 @@ Status memory_read(Memory **memory, const StrList *entries, const char *source, 
     *memory = NULL;
     TRY(pair_reader_open(&reader, entries, &options));
     Memory *made = mem_alloc(1, sizeof *made);
-    *made = (Memory){.arena = arena_new(), .exact = hashmap_new()};
+    *made = (Memory){.arena = arena_new(), .exact = hashmap_new(), .masked = hashmap_new()};
     Status status = read_pairs(made, reader, accelerator);
     pair_reader_close(reader);
     if (status == STATUS_OK) {
@@ -149,6 +181,7 @@ void memory_free(Memory *memory) {
     if (!memory) return;
     arena_free(memory->arena);
     hashmap_free(memory->exact);
+    hashmap_free(memory->masked);
     mem_free(memory->pairs);
     mem_free(memory->starts);
     mem_free(memory->postings);
@@ -276,4 +309,98 @@ MemoryMatch memory_find(const Memory *memory, StrView text, double threshold) {
         match = find_similar(memory, strbuf_view(&key), threshold);
     strbuf_free(&key);
     return match;
+}
+
+/* ---- translating ---- */
+
+/* The number of the placeholder in the list; -1: it is there not at all, or several times. */
+static int find_once(const PlaceholderList *list, StrView text) {
+    int found = -1;
+    for (int i = 0; i < list->count; i++)
+        if (sv_equal(list->items[i].text, text)) {
+            if (found >= 0) return -1;
+            found = i;
+        }
+    return found;
+}
+
+/* Appends the target of the pair with the placeholders `own` in the places of those of its source; false if
+ * it is not clear which belong together. */
+static bool exchange(const Pair *pair, const PlaceholderList *own, StrBuf *out) {
+    PlaceholderList source = {0};
+    PlaceholderScan scan = {.text = pair->target};
+    Placeholder found;
+    size_t at = 0;
+    placeholders_find(pair->source, &source);
+    bool clear = source.count == own->count;
+    while (clear && placeholder_next(&scan, &found)) {
+        size_t start = (size_t)(found.text.data - pair->target.data);
+        int number = find_once(&source, found.text);
+        clear = number >= 0;
+        strbuf_add(out, (StrView){pair->target.data + at, start - at});
+        if (clear) strbuf_add(out, own->items[number].text);
+        at = start + found.text.length;
+    }
+    strbuf_add(out, (StrView){pair->target.data + at, pair->target.length - at});
+    placeholders_free(&source);
+    return clear;
+}
+
+/* The text inside the pair of tags around it. */
+static bool has_tags_around(StrView text, const PlaceholderList *list, StrView *inside) {
+    if (list->count < 2) return false;
+    StrView open = list->items[0].text, close = list->items[list->count - 1].text;
+    if (!tag_is_opening(open) || !tag_is_closing(close) || !tag_same_name(open, close) ||
+        open.data != text.data || close.data + close.length != text.data + text.length)
+        return false;
+    for (int i = 1; i < list->count - 1; i++)
+        if (tag_same_name(list->items[i].text, open)) return false; /* may be two pairs: <b>a</b> <b>c</b> */
+    *inside = (StrView){open.data + open.length, (size_t)(close.data - open.data) - open.length};
+    return true;
+}
+
+static bool take(const Memory *memory, int64_t pair, MemoryMatch *match) {
+    if (pair >= 0) *match = (MemoryMatch){1, memory->pairs[pair].source, memory->pairs[pair].target};
+    return pair >= 0;
+}
+
+/* The same for a text with one space between words. */
+static bool translate_key(const Memory *memory, StrView key, bool tags, MemoryMatch *match, StrBuf *out) {
+    PlaceholderList list = {0};
+    StrBuf masked = {0}, made = {0};
+    StrView inside;
+    bool taken = take(memory, hashmap_get(memory->exact, key, -1), match);
+    if (taken) strbuf_add(&made, match->target);
+    if (tags && taken) taken = placeholders_agree_in(key, strbuf_view(&made));
+    if (tags && !taken) {
+        strbuf_clear(&made);
+        placeholders_find(key, &list);
+        int64_t pair = add_masked(key, &masked) ? hashmap_get(memory->masked, strbuf_view(&masked), -1) : -1;
+        taken = pair >= 0 && exchange(&memory->pairs[pair], &list, &made) &&
+                placeholders_agree_in(key, strbuf_view(&made));
+        if (taken) take(memory, pair, match);
+    }
+    if (taken) strbuf_add(out, strbuf_view(&made));
+    strbuf_free(&made);
+    strbuf_free(&masked);
+    if (!taken && has_tags_around(key, &list, &inside)) {
+        StrView open = list.items[0].text, close = list.items[list.count - 1].text;
+        taken = memory_translate(memory, inside, true, match, &made);
+        if (taken)
+            strbuf_format(out, "%.*s%.*s%.*s", SV_ARG(open), SV_ARG(strbuf_view(&made)), SV_ARG(close));
+        strbuf_free(&made);
+    }
+    placeholders_free(&list);
+    return taken;
+}
+
+bool memory_translate(const Memory *memory, StrView text, bool tags, MemoryMatch *match, StrBuf *out) {
+    StrBuf key = {0};
+    add_key(text, ACCELERATOR_NONE, &key);
+    MemoryMatch found;
+    bool taken =
+        key.length > 0 && utf8_valid(text) && translate_key(memory, strbuf_view(&key), tags, &found, out);
+    if (taken) *match = found;
+    strbuf_free(&key);
+    return taken;
 }

@@ -35,6 +35,11 @@ typedef struct {
 Status memory_read(Memory **memory, const StrList *entries, const char *source, const char *target,
                    AcceleratorKind accelerator);
 void memory_free(Memory *memory); /* NULL is allowed */
+/* Appends the translation of a text that the memory has, without the white space around the text. With `tags`
+ * placeholders and tags must agree (text/placeholders.h); and if the text differs from a source of the memory
+ * in nothing but these, the target gets those of the text in the places of its own. A pair of tags around
+ * the whole text stays around its translation. Sets *match then, with similarity 1; false: nothing found. */
+bool memory_translate(const Memory *memory, StrView text, bool tags, MemoryMatch *match, StrBuf *out);
 /* The most similar pair whose similarity is at least `threshold`, which is over 0. */
 MemoryMatch memory_find(const Memory *memory, StrView text, double threshold);
 

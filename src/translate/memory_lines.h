@@ -6,6 +6,7 @@
 
 typedef struct {
     StrView *rest;        /* [count] lines to translate; empty: taken from the memory */
+    StrBuf *texts;        /* [count] translations of those that are taken */
     MemoryMatch *matches; /* [count] */
     bool *taken;          /* [count] */
 } MemoryLines;
@@ -15,6 +16,6 @@ MemoryLines memory_lines_find(const TranslatorOptions *options, const StrView *l
                               const LineConstraints *constraints, int count);
 /* Completes the translations of the rest: sets their matches, and the texts of lines that are taken. */
 void memory_lines_put(const MemoryLines *m, const StrView *lines, int count, Translation *out);
-void memory_lines_free(MemoryLines *m);
+void memory_lines_free(MemoryLines *m, int count);
 
 #endif

@@ -59,6 +59,7 @@ typedef struct {
     int chunks;             /* 0: nothing to translate */
     TranslationItem *items; /* best first, at least one */
     int count;
+    bool from_memory;                           /* all of the text is the memory's */
     MemoryMatch match;                          /* in the translation memory */
     StrList constraints_met, constraints_unmet; /* by the best item; see translator.h */
 } Translation;

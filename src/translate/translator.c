@@ -105,6 +105,7 @@ static void chunks_join(const Chunks *chunks, int lines, Translation *out) {
             for (int m = 0; m < chunks->marked[c].text.count; m++)
                 strlist_add(&out[i].copied, chunks->marked[c].text.items[m].text);
         out[i].target_unknown = chunks->unknown[i];
+        out[i].from_memory = out[i].chunks == 0 && chunks->from_memory[i];
     }
 }
 
@@ -151,7 +152,7 @@ static void run_with_memory(Translator *translator, const StrView *lines, const 
     MemoryLines found = memory_lines_find(&translator->options, lines, constraints, count);
     run(translator, found.rest, constraints, count, first_number, out);
     memory_lines_put(&found, lines, count, out);
-    memory_lines_free(&found);
+    memory_lines_free(&found, count);
 }
 
 void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,

@@ -29,11 +29,11 @@
  *               which is put back by the attention weights, or at its share of the text if the model has none
  *               (markup_restore.h). So each item of a translation agrees with its line. With
  *               options.tags_aside texts with tags are always translated without their markup.
- *   Memory      with options.memory. A line that is in the translation memory is not translated: the memory's
- *               target is the only item, without tokens, and has the white space around the line. A line with
+ *   Memory      with options.memory. A line that is in the translation memory (memory_translate) is not
+ *               translated: the memory's text is the only item, without tokens, and has the white space
+ *               around the line. With options.split this holds for each sentence of a line, too. A line with
  *               a similar one in the memory is translated; out[i].match has the similar one. Lines with
- *               constraints of their own are always translated, and with options.tags those whose
- *               placeholders the memory's target does not have.
+ *               constraints of their own are always translated.
  *   Threads     one call at a time
  */
 #ifndef TRANSLATE_TRANSLATOR_H

@@ -151,7 +151,9 @@ sed -n 1p "$TMP/out" | grep -q '"match": 1, "match_source": "go .", "match_trans
     fail "identical: $(cat "$TMP/out")"
 sed -n 2p "$TMP/out" | grep -q '"match": 0.909091, "match_source": "hi there !", ' ||
     fail "similar: $(cat "$TMP/out")"
-sed -n 3p "$TMP/out" | grep -q match && fail "no match: $(cat "$TMP/out")"
+sed -n 1p "$TMP/out" | grep -q '"from_memory": true' || fail "from the memory: $(cat "$TMP/out")"
+[ "$(grep -c '"from_memory": false' "$TMP/out")" -eq 2 ] || fail "not from the memory: $(cat "$TMP/out")"
+sed -n 3p "$TMP/out" | grep -q '"match' && fail "no match: $(cat "$TMP/out")"
 expect 0 translate --memory "$TMP/memory.tsv" --memory-threshold 0.95 --json "$TMP/asked"
 [ "$(grep -c '"match"' "$TMP/out")" -eq 1 ] || fail "threshold: $(cat "$TMP/out")"
 expect 0 translate --memory "$TMP/memory.tsv" --prefix 'je ' "$TMP/asked"
@@ -161,6 +163,22 @@ printf 'hi %%s\ngo %%s\n' >"$TMP/asked"
 expect 0 translate --memory "$TMP/formats.tsv" --tags "$TMP/asked"
 [ "$(head -n 1 "$TMP/out")" = 'salut %s' ] || fail "memory, placeholders: $(cat "$TMP/out")"
 sed -n 2p "$TMP/out" | grep -q '%s' || fail "memory, other placeholders: $(cat "$TMP/out")"
+# Sentences of a line.
+printf 'hi %%s\tsalut %%s\nOK!\tBon !\n' >"$TMP/sentences.tsv"
+printf ' OK!  Go .\nhi {x}\nOK! OK!\n' >"$TMP/asked"
+echo 'Go .' >"$TMP/rest"
+translate "$TMP/rest" >"$TMP/rest.out"
+expect 0 translate --memory "$TMP/sentences.tsv" --split --tags "$TMP/asked"
+printf ' Bon !  %s\nsalut {x}\nBon ! Bon !\n' "$(cat "$TMP/rest.out")" | cmp -s - "$TMP/out" ||
+    fail "sentences of the memory: $(cat "$TMP/out")"
+# Entries of a catalogue say that they come from there; tags around a text of HTML stay.
+printf 'msgid "hi %%d"\nmsgstr ""\n\nmsgid "go ."\nmsgstr ""\n' >"$TMP/a.po"
+expect 0 translate --memory "$TMP/sentences.tsv" "$TMP/a.po"
+[ "$(grep -c '^# attn-mt: confidence 1.00, from the translation memory$' "$TMP/out")" -eq 1 ] &&
+    grep -q '^msgstr "salut %d"$' "$TMP/out" || fail "memory of a catalogue: $(cat "$TMP/out")"
+echo '<p><b>OK!</b></p><p>hi <i>{x}</i></p>' >"$TMP/a.html"
+expect 0 translate --memory "$TMP/sentences.tsv" --format html "$TMP/a.html"
+grep -q '<p><b>Bon !</b></p>' "$TMP/out" || fail "memory of a page: $(cat "$TMP/out")"
 expect 1 translate --memory "$TMP/none" "$TMP/source"
 says "none"
 expect 1 translate --glossary "$TMP/none" "$TMP/source"

@@ -1,4 +1,5 @@
-/* memory.c - matches in a translation memory. Cases: tests/cases/memory.case */
+/* memory.c - matches in a translation memory. Cases: tests/cases/memory.case and
+ * memory_placeholders.case */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +40,28 @@ static void test_found(void **state) {
     cases_run("tests/cases/memory.case", "", run_match);
 }
 
+static void run_placeholders(const CaseSection *section, StrView input, StrBuf *got) {
+    static const char PAIRS[] = "Save the file\tDatei speichern\n"
+                                "Delete %d files\t%d Dateien l\303\266schen\n"
+                                "Copy %1$s to %2$s\tNach %2$s wird %1$s kopiert\n"
+                                "Press <b>Enter</b>\t<b>Eingabe</b> dr\303\274cken\n"
+                                "From %s to %s\tVon %s bis %s\n"
+                                "A &lt; B\tA &lt; B\n"
+                                "Open %s\t\303\226ffnen\n";
+    Memory *memory;
+    MemoryMatch match = {0};
+    assert_int_equal(read_memory(&memory, PAIRS), STATUS_OK);
+    bool found = memory_translate(memory, input, case_option(section, "tags").length == 0, &match, got);
+    assert_true(match.similarity == (found ? 1 : 0));
+    if (!found) strbuf_add(got, SV("-"));
+    memory_free(memory);
+}
+
+static void test_placeholders(void **state) {
+    (void)state;
+    cases_run("tests/cases/memory_placeholders.case", "tags", run_placeholders);
+}
+
 /* A text over MEMORY_FUZZY_LENGTH is found if it is identical, and so is a text shorter than a trigram. */
 static void test_lengths(void **state) {
     (void)state;
@@ -65,6 +88,6 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_found), cmocka_unit_test(test_lengths),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_placeholders)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
