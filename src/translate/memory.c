@@ -51,7 +51,7 @@ static bool is_exchangeable(const Placeholder *placeholder) {
            placeholder->kind != PLACEHOLDER_NUMBER_SIGN;
 }
 
-/* Appends the text with MASK for each placeholder; false if there are none, or others than exchangeable ones. */
+/* Appends the text with MASK for each placeholder; false if it has none, or others than exchangeable ones. */
 static bool add_masked(StrView text, StrBuf *out) {
     PlaceholderScan scan = {.text = text};
     Placeholder found;
