@@ -69,7 +69,7 @@ bool chunks_add_marked(Chunks *chunks, int line, const Markup *markup, StrView s
 /* A text without markup, in the spelling of the first model. */
 bool chunks_add_plain(Chunks *chunks, int line, StrView text);
 
-/* The text from `start` to `end` stands, after `gap`, before the next chunk or behind the last of its line. */
+/* The text from `start` to `end` stands, after `gap`, before the next chunk or after the last of a line. */
 void chunks_add_gap(Chunks *chunks, const char *start, const char *end);
 /* Does the glossary have a term of the text? */
 bool chunks_has_term(const TranslatorOptions *options, StrView text);
