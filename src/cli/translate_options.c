@@ -113,7 +113,8 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "glossary", .common = true, .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
      .help = "lines of SOURCE TAB TARGET: if a sentence contains the words SOURCE, in the same case unless "
              "the model lowers it, its translation must contain TARGET, if possible where the attention is "
-             "on SOURCE; such translations are compared by log p without --length-penalty"},
+             "on SOURCE; with a first line such as 'en TAB de TAB forms' forms of the words "
+             "count, too; such translations are compared by log p without --length-penalty"},
     {.flag = "memory", .common = true, .type = OPT_LIST, FIELD(memories), .arg = "FILE",
      .help = "translation memory, in any format of pairs; a line that is in it gets its translation from "
              "there, and so does with --split a sentence; --json shows the most similar one for others"},

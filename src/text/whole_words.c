@@ -52,3 +52,52 @@ bool text_has_words(StrView text, StrView words) {
             return true;
     return false;
 }
+
+/* The word that begins at text.data[at], a character of words; empty if none does. */
+static StrView word_at(StrView text, size_t at) {
+    size_t end = at;
+    for (size_t next = at; is_word_edge(text, at) && next < text.length; end = next)
+        if (!is_word_character(utf8_next(text, &next))) break;
+    return (StrView){text.data + at, end - at};
+}
+
+static int count_from(StrView text, size_t at) {
+    int count = 0;
+    for (; at < text.length; count++) utf8_next(text, &at);
+    return count;
+}
+
+static bool is_form(StrView a, StrView b) {
+    enum { LEAST = 3, ENDING = 3 };
+    int alike = 0;
+    size_t at = 0;
+    for (size_t i = 0, j = 0; i < a.length && j < b.length; alike++) {
+        if (utf8_next(a, &i) != utf8_next(b, &j)) break;
+        at = i;
+    }
+    int rest_a = count_from(a, at), rest_b = count_from(b, at), longer = rest_a > rest_b ? rest_a : rest_b;
+    if (longer == 0) return alike > 0;
+    return alike >= LEAST && longer <= ENDING && longer <= alike;
+}
+
+size_t text_word_forms_at(StrView text, size_t at, StrView words) {
+    size_t here = at;
+    for (size_t w = 0; w < words.length;) {
+        StrView wanted = word_at(words, w);
+        if (wanted.length == 0) { /* a sign */
+            if (here >= text.length || utf8_next(text, &here) != utf8_next(words, &w)) return 0;
+            continue;
+        }
+        StrView word = here < text.length ? word_at(text, here) : (StrView){0};
+        if (word.length == 0 || !is_form(word, wanted)) return 0;
+        here += word.length;
+        w += wanted.length;
+    }
+    return here - at;
+}
+
+bool text_has_word_forms(StrView text, StrView words) {
+    for (size_t at = 0; at < text.length; utf8_next(text, &at))
+        if (text_word_forms_at(text, at, words) > 0) return true;
+    return false;
+}

@@ -12,6 +12,11 @@ void text_normalize_words(StrView text, NormalForm form, bool lowercase, StrBuf 
 bool text_is_unspaced(int c);
 /* Does the text contain these words? Parts of longer words do not count, except in scripts without spaces. */
 bool text_has_words(StrView text, StrView words);
+/* The same for forms of the words: they begin alike, with at least three characters and half of the longer
+ * word, and at most three characters of each are left ("file" and "files", "city" and "cities"). */
+bool text_has_word_forms(StrView text, StrView words);
+/* The length of the words that begin at text.data[at] and are forms of `words`; 0: there are none. */
+size_t text_word_forms_at(StrView text, size_t at, StrView words);
 /* Are these bytes of the text whole words? */
 bool text_words_at(StrView text, size_t at, size_t length);
 

@@ -34,8 +34,10 @@ void chunks_add_terms(Chunks *chunks, int chunk) {
     seq2seq_attentions(model, &layers, &heads);
     if (layers > 0) sentence = chunks->sources[(size_t)chunk * (size_t)chunks->model_count];
     for (int c = 0; c < required->count; c++)
-        constraints_add_term(&chunks->constraints[chunk], seq2seq_target(model), required->terms[c].target,
-                             seq2seq_source(model), required->terms[c].source, sentence);
+        if (!chunks->free_terms || required->terms[c].source.length == 0)
+            constraints_add_term(&chunks->constraints[chunk], seq2seq_target(model),
+                                 required->terms[c].target, seq2seq_source(model), required->terms[c].source,
+                                 sentence);
 }
 
 /* Set the constraints of a line's chunks, from `first` on. `line`: its own, or NULL. */
@@ -53,14 +55,14 @@ void chunks_constrain(Chunks *chunks, const LineConstraints *line, long number, 
     }
 }
 
-/* Does the text of the best hypothesis contain the words? */
-static bool has_words(const Chunks *chunks, const HypothesisList *results, StrView words) {
+/* Does the text of the best hypothesis contain the term? */
+static bool has_term(const Chunks *chunks, const HypothesisList *results, const GlossaryTerm *term) {
     const TextOptions *options = &seq2seq_config(chunks->models[0])->text;
     const Hypothesis *best = &results->items[0];
     StrBuf text = {0}, normal = {0};
     tokenizer_decode(seq2seq_target(chunks->models[0]), best->ids, (size_t)best->length, &text);
-    text_normalize_words(words, (NormalForm)options->normalize, options->lowercase, &normal);
-    bool has = text_has_words(strbuf_view(&text), strbuf_view(&normal));
+    text_normalize_words(term->target, (NormalForm)options->normalize, options->lowercase, &normal);
+    bool has = (term->forms ? text_has_word_forms : text_has_words)(strbuf_view(&text), strbuf_view(&normal));
     strbuf_free(&text);
     strbuf_free(&normal);
     return has;
@@ -69,24 +71,20 @@ static bool has_words(const Chunks *chunks, const HypothesisList *results, StrVi
 /* List the words that a line must contain by whether each is met: every chunk that requires it contains it.
  * A line without chunks meets none. `constraints` may be NULL; `required` and `results` are the line's. */
 void chunks_check_constraints(const Chunks *chunks, const LineConstraints *constraints, int first,
-                              long number, Translation *out) {
-    Tokenizer *target = seq2seq_target(chunks->models[0]);
+                              Translation *out) {
     HashMap *met = hashmap_new(); /* in the order of their first chunks */
     for (int p = 0; constraints && out->chunks == 0 && p < constraints->phrase_count; p++)
         hashmap_set(met, constraints->phrases[p], false);
     for (int c = 0; c < out->chunks; c++)
         for (int t = 0; t < chunks->required[first + c].count; t++) {
-            StrView words = chunks->required[first + c].terms[t].target;
-            int64_t *is_met = hashmap_slot(met, words, true);
-            *is_met = *is_met && has_words(chunks, &chunks->results[first + c], words);
+            const GlossaryTerm *term = &chunks->required[first + c].terms[t];
+            int64_t *is_met = hashmap_slot(met, term->target, true);
+            *is_met = *is_met && has_term(chunks, &chunks->results[first + c], term);
         }
     for (size_t i = 0; i < hashmap_count(met); i++) {
         StrView words = hashmap_key(met, i);
         bool is_met = hashmap_value(met, i);
         strlist_add(is_met ? &out->constraints_met : &out->constraints_unmet, words);
-        if (!is_met && !chunks->options->quiet)
-            log_warn("line %ld: '%.*s' is not in the translation%s", number, SV_ARG(words),
-                     constraints_knows(target, words) ? "" : ": the model does not know all of it");
     }
     hashmap_free(met);
 }

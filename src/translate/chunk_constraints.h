@@ -13,6 +13,6 @@ void chunks_add_terms(Chunks *chunks, int chunk);
 /* Lists the words that a line must contain by whether each is met: every chunk that requires it contains it.
  * A line without chunks meets none. The line's chunks begin at `first`; `constraints` may be NULL. */
 void chunks_check_constraints(const Chunks *chunks, const LineConstraints *constraints, int first,
-                              long number, Translation *out);
+                              Translation *out);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct {
     Tokens *targets;          /* [count] given translations, or NULL */
     Constraints *constraints; /* [count], or NULL */
     RequiredTerms *required;  /* [count], or NULL */
+    bool free_terms;          /* terms of the glossary are no constraints */
     StrView *texts;           /* [count] */
     bool *capitals;           /* [count] translated in small letters */
     StrView *gaps; /* [count + lines] the text before each chunk of a line, and after the last one */

@@ -9,21 +9,31 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
+#include "text/accelerators.h"
 #include "text/languages.h"
 #include "text/whole_words.h"
 
 typedef struct {
     StrView source, target; /* source in normal form */
     size_t position;        /* in the files */
+    bool forms;             /* other forms of the words count, too */
 } Term;
 
 struct Glossary {
     const TextOptions *text;
     StrView languages[2]; /* of source and target while reading */
+    bool forms;           /* of the file that is read */
     Term *terms;          /* longest source first */
     size_t count, capacity;
     Arena *arena;
 };
+
+/* Appends a term as it is in the file, without its accelerator. */
+static void add_plain(StrView text, StrBuf *out) {
+    Accelerator accelerator;
+    if (!accelerator_take(sv_trim(text), ACCELERATOR_AUTO, out, &accelerator)) strbuf_add(out, sv_trim(text));
+}
 
 static void add_normal_form(const Glossary *glossary, StrView text, StrBuf *out) {
     text_normalize_words(text, (NormalForm)glossary->text->normalize, glossary->text->lowercase, out);
@@ -40,7 +50,7 @@ static int term_compare(const void *a, const void *b) {
 
 static Status add_term(Glossary *glossary, StrView line, const LineReader *reader) {
     StrView source = {0}, target = {0};
-    StrBuf normal = {0};
+    StrBuf plain = {0}, plain_target = {0}, normal = {0};
     if (unicode_is_blank(line)) return STATUS_OK;
     bool tab = memchr(line.data, '\t', line.length);
     if (tab) sv_next(&line, '\t', &source);
@@ -50,20 +60,26 @@ static Status add_term(Glossary *glossary, StrView line, const LineReader *reade
                     line_reader_number(reader));
         return status_hint(STATUS_DATA, "a term and its translation on each line, with a TAB between them");
     }
-    add_normal_form(glossary, source, &normal);
+    add_plain(source, &plain);
+    add_plain(target, &plain_target);
+    add_normal_form(glossary, strbuf_view(&plain), &normal);
     MEM_GROW(glossary->terms, glossary->capacity, glossary->count + 1);
-    glossary->terms[glossary->count] = (Term){arena_text(glossary->arena, strbuf_view(&normal)),
-                                              arena_text(glossary->arena, sv_trim(target)), glossary->count};
+    glossary->terms[glossary->count] =
+        (Term){arena_text(glossary->arena, strbuf_view(&normal)),
+               arena_text(glossary->arena, strbuf_view(&plain_target)), glossary->count, glossary->forms};
     glossary->count++;
     strbuf_free(&normal);
+    strbuf_free(&plain);
+    strbuf_free(&plain_target);
     return STATUS_OK;
 }
 
-/* "en TAB de" of the languages that are translated. */
-static bool is_header(const Glossary *glossary, StrView line) {
+/* "en TAB de" of the languages that are translated, or "en TAB de TAB forms". */
+static bool is_header(const Glossary *glossary, StrView line, bool *forms) {
     StrView source = {0}, target = {0};
     sv_next(&line, '\t', &source);
     sv_next(&line, '\t', &target);
+    *forms = sv_equal(sv_trim(line), SV("forms"));
     return glossary->languages[0].length > 0 && glossary->languages[1].length > 0 &&
            language_same(sv_trim(source), glossary->languages[0]) &&
            language_same(sv_trim(target), glossary->languages[1]);
@@ -78,7 +94,11 @@ static Status read_terms(Glossary *glossary, const char *path) {
         StrView line;
         status = line_reader_next_text(reader, &line, &more);
         if (status != STATUS_OK || !more) break;
-        if (line_reader_number(reader) == 1 && is_header(glossary, line)) continue;
+        if (line_reader_number(reader) == 1) {
+            bool forms, header = is_header(glossary, line, &forms);
+            glossary->forms = header && forms;
+            if (header) continue;
+        }
         status = add_term(glossary, line, reader);
     }
     line_reader_close(reader);
@@ -140,17 +160,27 @@ void glossary_free(Glossary *glossary) {
 
 /* ---- a text ---- */
 
-/* Is the term in the text, and not hidden by a longer one? Its bytes become hidden. */
-static bool take_term(StrView text, StrView term, bool *hidden) {
-    bool found = false;
-    for (size_t at = 0; at + term.length <= text.length; at++) {
-        if (memcmp(text.data + at, term.data, term.length) != 0 || memchr(hidden + at, 1, term.length) ||
-            !text_words_at(text, at, term.length))
-            continue;
-        memset(hidden + at, true, term.length);
-        found = true;
+/* The length of the term at text.data[at]; 0: it is not there. */
+static size_t term_at(StrView text, size_t at, const Term *term) {
+    StrView source = term->source;
+    if (term->forms) return text_word_forms_at(text, at, source);
+    return at + source.length <= text.length && memcmp(text.data + at, source.data, source.length) == 0 &&
+                   text_words_at(text, at, source.length)
+               ? source.length
+               : 0;
+}
+
+/* Is the term in the text, and not hidden by a longer one? Its bytes become hidden; *found: the first of
+ * them. */
+static bool take_term(StrView text, const Term *term, bool *hidden, StrView *found) {
+    found->length = 0;
+    for (size_t at = 0; at < text.length; utf8_next(text, &at)) {
+        size_t length = term_at(text, at, term);
+        if (length == 0 || memchr(hidden + at, 1, length)) continue;
+        memset(hidden + at, true, length);
+        if (found->length == 0) *found = (StrView){text.data + at, length};
     }
-    return found;
+    return found->length > 0;
 }
 
 static bool is_listed(const GlossaryTerm *list, int count, StrView target) {
@@ -180,10 +210,12 @@ int glossary_find(const Glossary *glossary, StrView text, GlossaryTerm *terms, i
     for (size_t at = 0; at + 1 < normal.length; at++) pairs[pair_at(strbuf_view(&normal), at)] = true;
     for (size_t t = 0; t < glossary->count && count < most; t++) {
         const Term *term = &glossary->terms[t];
-        if (!may_have(pairs, term->source) || !take_term(strbuf_view(&normal), term->source, hidden))
+        StrView found;
+        if ((!term->forms && !may_have(pairs, term->source)) ||
+            !take_term(strbuf_view(&normal), term, hidden, &found))
             continue;
         if (!is_listed(terms, count, term->target))
-            terms[count++] = (GlossaryTerm){term->source, term->target};
+            terms[count++] = (GlossaryTerm){term->source, term->target, term->forms};
     }
     mem_free(hidden);
     mem_free(pairs);

@@ -2,7 +2,9 @@
  *
  * Files     lines of SOURCE TAB TARGET; further columns and empty lines are ignored. The first of several
  *           lines with the same source counts; a warning names lines with another target. A first line that
- *           names the two languages ("en TAB de", "English TAB German") is no term
+ *           names the two languages ("en TAB de", "English TAB German") is no term; with a third word
+ *           "forms" the file's terms also match other forms of their words (text/whole_words.h). Accelerators
+ *           (text/accelerators.h) of terms do not count
  * Matching  whole words in the model's normal form: case matters unless the model lowers it. A longer term
  *           hides the terms inside it
  */
@@ -17,6 +19,7 @@ typedef struct Glossary Glossary;
 
 typedef struct {
     StrView source, target; /* words of the source; words that the translation must contain */
+    bool forms;             /* or forms of them */
 } GlossaryTerm;
 
 /* `text`: the model's normal form; it must outlive the glossary. `source`, `target`: names of the

@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/log.h"
 #include "base/unicode.h"
+#include "base/utf8.h"
 #include "translate/accelerator_place.h"
 #include "translate/chunk_constraints.h"
 #include "translate/line_chunks.h"
@@ -127,9 +129,23 @@ static void finish(Translator *translator, Chunks *chunks, int count, Translatio
     for (int i = 0; i < count; i++) translator->tokens += out[i].items[0].steps;
 }
 
+static bool ends_sentence(int c) { return c == '.' || c == '!' || c == '?' || c == 0x3002 || c == 0x2026; }
+
+/* Does the text have words behind the end of a sentence, and `other`, which ends with a sentence, not? */
+static bool is_behind_end(StrView other, StrView text) {
+    other = unicode_trim_end(other);
+    text = unicode_trim_end(text);
+    size_t last = other.length > 0 ? utf8_before(other, other.length) : 0;
+    size_t end = text.length > 0 ? utf8_before(text, text.length) : 0, at = end;
+    if (other.length == 0 || text.length == 0 || !ends_sentence(utf8_next(other, &last))) return false;
+    return !ends_sentence(utf8_next(text, &at));
+}
+
+/* `free_terms`: as in Chunks. */
 static void run(Translator *translator, const StrView *lines, const LineConstraints *constraints, int count,
-                long first_number, Translation *out) {
+                long first_number, bool free_terms, Translation *out) {
     Chunks chunks = new_chunks(translator, count);
+    chunks.free_terms = free_terms;
     if (translator->options.tags) chunks.markups = mem_alloc((size_t)count, sizeof *chunks.markups);
     for (int i = 0; i < count; i++)
         out[i].chunks =
@@ -137,26 +153,81 @@ static void run(Translator *translator, const StrView *lines, const LineConstrai
     finish(translator, &chunks, count, out);
     bool constrained = constraints || translator->options.glossary;
     for (int i = 0, first = 0; constrained && i < count; first += out[i++].chunks)
-        chunks_check_constraints(&chunks, constraints ? &constraints[i] : NULL, first, first_number + i,
-                                 &out[i]);
+        chunks_check_constraints(&chunks, constraints ? &constraints[i] : NULL, first, &out[i]);
     chunks_free(&chunks, count);
+}
+
+/* Is the translation with the terms of the glossary worth it? Not if a term stands behind the end of the
+ * sentence, or if the translation has a problem that the model's own does not have. */
+static bool is_better(const Translation *own, const Translation *with) {
+    const TranslationItem *a = &own->items[0], *b = &with->items[0];
+    for (int p = 0; p < PROBLEM_KINDS; p++)
+        if (b->problems[p] && !a->problems[p]) return false;
+    return with->constraints_unmet.count < own->constraints_unmet.count &&
+           !is_behind_end(strbuf_view(&a->text), strbuf_view(&b->text));
+}
+
+/* Translates again, with the terms as constraints, those lines whose translations do not have them. */
+static void run_with_glossary(Translator *translator, const StrView *lines,
+                              const LineConstraints *constraints, int count, long first_number,
+                              Translation *out) {
+    run(translator, lines, constraints, count, first_number, translator->options.glossary != NULL, out);
+    if (!translator->options.glossary) return;
+    StrView *again = mem_alloc((size_t)count, sizeof *again);
+    LineConstraints *own = mem_alloc((size_t)count, sizeof *own);
+    int *numbers = mem_alloc((size_t)count, sizeof *numbers), left = 0;
+    bool quiet = translator->options.quiet;
+    LineNotes notes = translator->notes;
+    for (int i = 0; i < count; i++)
+        if (out[i].constraints_unmet.count > 0 && out[i].chunks > 0) {
+            again[left] = lines[i];
+            own[left] = constraints ? constraints[i] : (LineConstraints){0};
+            numbers[left++] = i;
+        }
+    Translation *with = mem_alloc((size_t)left, sizeof *with);
+    translator->options.quiet = true;
+    if (left > 0) run(translator, again, own, left, first_number, false, with);
+    translator->options.quiet = quiet;
+    translator->notes = notes;
+    for (int i = 0; i < left; i++) {
+        Translation other = with[i];
+        if (is_better(&out[numbers[i]], &with[i])) {
+            other = out[numbers[i]];
+            out[numbers[i]] = with[i];
+        }
+        translation_free(&other);
+    }
+    mem_free(with);
+    mem_free(numbers);
+    mem_free(own);
+    mem_free(again);
+}
+
+static void warn_unmet(const Translator *translator, const Translation *translation, long number) {
+    Tokenizer *target = seq2seq_target(translator->models[0]);
+    for (size_t i = 0; i < translation->constraints_unmet.count; i++) {
+        StrView words = sv(translation->constraints_unmet.items[i]);
+        log_warn("line %ld: '%.*s' is not in the translation: the model %s", number, SV_ARG(words),
+                 constraints_knows(target, words) ? "has no good place for it" : "does not know all of it");
+    }
 }
 
 /* Translates what the memory does not have. */
 static void run_with_memory(Translator *translator, const StrView *lines, const LineConstraints *constraints,
                             int count, long first_number, Translation *out) {
     if (!translator->options.memory) {
-        run(translator, lines, constraints, count, first_number, out);
+        run_with_glossary(translator, lines, constraints, count, first_number, out);
         return;
     }
     MemoryLines found = memory_lines_find(&translator->options, lines, constraints, count);
-    run(translator, found.rest, constraints, count, first_number, out);
+    run_with_glossary(translator, found.rest, constraints, count, first_number, out);
     memory_lines_put(&found, lines, count, out);
     memory_lines_free(&found, count);
 }
 
-void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
-                    int count, long first_number, Translation *out) {
+static void run_with_accelerators(Translator *translator, const StrView *lines,
+                                  const LineConstraints *constraints, int count, long first_number,
+                                  Translation *out) {
     if (translator->options.accelerator == ACCELERATOR_NONE) {
         run_with_memory(translator, lines, constraints, count, first_number, out);
         return;
@@ -165,6 +236,13 @@ void translator_run(Translator *translator, const StrView *lines, const LineCons
     run_with_memory(translator, found.rest, constraints, count, first_number, out);
     accelerator_lines_put(&found, count, out, seq2seq_target(translator->models[0]));
     accelerator_lines_free(&found, count);
+}
+
+void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                    int count, long first_number, Translation *out) {
+    run_with_accelerators(translator, lines, constraints, count, first_number, out);
+    for (int i = 0; i < count && !translator->options.quiet; i++)
+        warn_unmet(translator, &out[i], first_number + i);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,

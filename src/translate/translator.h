@@ -84,12 +84,16 @@ typedef struct {
     int phrase_count;
 } LineConstraints;
 
-/* Lines with phrases, or with terms of the glossary, are searched with at least this beam. */
+/* Lines with phrases, or with terms of the glossary that the model does not write by itself, are searched
+ * with at least this beam. */
 enum { CONSTRAINTS_BEAM = 5 };
 
 /* Translates lines [count]; `first_number` is the number of the first one, for warnings. `constraints`
  * [count], or NULL. Translations list the phrases and terms that are met, and those that are not: these
- * cause a warning. A phrase is met if every chunk that requires it contains it; in a blank line none is. */
+ * cause a warning. A line whose translation lacks terms of the glossary is searched again with the terms as
+ * phrases. That translation is taken unless a term stands behind the end of its sentence, or it is empty,
+ * repeats a phrase, or ends at the length limit, and the first one does not. A phrase is met if every chunk
+ * that requires it contains it; in a blank line none is. */
 void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
                     int count, long first_number, Translation *out);
 /* Scores given translations: one item each. Long lines are not cut. */

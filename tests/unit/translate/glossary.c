@@ -22,12 +22,15 @@ static Status read_files(Glossary **glossary, const char *first, const char *sec
 /* The targets that are found, with | behind each. */
 static void run_found(const CaseSection *section, StrView input, StrBuf *got) {
     static const char FIRST[] = "dog\tchien\ncat\t chat \tmore\n\nhound\tchien\nHot dog\tsaucisse\n";
-    static const char SECOND[] = "English\tfra\nen\tdans\nDog\tloup\nbird\toiseau\nbig  black\tmerle\n";
+    static const char SECOND[] = "English\tfra\nen\tdans\nDog\tloup\n_Bird\toiseau\nbig  black\tmerle\n",
+                      FORMS[] = "en\tfr\tforms\nremote file\tfichier\n";
     StrView most = case_option(section, "most");
     Glossary *glossary;
     GlossaryTerm terms[9];
     const char *path = fixture_write("glossary", FIRST, strlen(FIRST)),
-               *more = fixture_write("more", SECOND, strlen(SECOND));
+               *more = case_option(section, "forms").length > 0
+                           ? fixture_write("forms", FORMS, strlen(FORMS))
+                           : fixture_write("more", SECOND, strlen(SECOND));
     assert_int_equal(read_files(&glossary, path, more), STATUS_OK);
     int count = glossary_find(glossary, input, terms, 0, most.length ? most.data[0] - '0' : 9);
     for (int t = 0; t < count; t++) {
@@ -39,7 +42,7 @@ static void run_found(const CaseSection *section, StrView input, StrBuf *got) {
 
 static void test_found(void **state) {
     (void)state;
-    cases_run("tests/cases/glossary_terms.case", "most", run_found);
+    cases_run("tests/cases/glossary_terms.case", "most forms", run_found);
 }
 
 static void test_translated(void **state) {
