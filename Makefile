@@ -461,8 +461,8 @@ SHARED_FILES := $(wildcard configs/*.json data/*.tsv data/README.md)
 DOC_FILES := README.md CHANGELOG.md LICENSE
 DOC_FILES += $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examples/*)
 # What those link to; read_model.py takes its segmenter from beside it.
-DOC_FILES += CONTRIBUTING.md src/README.md tests/README.md data/README.md configs/multi30k.plan
-DOC_FILES += scripts/read_model.py scripts/read_tokenizer.py
+DOC_FILES += CONTRIBUTING.md src/README.md tests/README.md data/README.md python/README.md
+DOC_FILES += configs/multi30k.plan scripts/read_model.py scripts/read_tokenizer.py
 DOC_FOLDERS := $(sort $(patsubst %/,$(DOC)/%,$(filter-out ./,$(dir $(DOC_FILES)))))
 INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
@@ -507,7 +507,7 @@ dist: ## the source as a tarball in BUILD, with its SHA-256
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD) build-mpi build-clang build-asan build-ubsan build-sanitize build-coverage build-fuzz \
-	build-tsan build-arm64
+	build-tsan build-arm64 build-python
 
 help: ## this list
 	@echo "attn-mt $(VERSION)"

@@ -1,7 +1,7 @@
 # check_source.sh - check-source reports each kind of violation with its line, and nothing in a clean tree.
 set -eu
-mkdir -p "$TMP/tests" "$TMP/scripts" "$TMP/src/base" "$TMP/src/text" "$TMP/src/kern" "$TMP/src/models" \
-    "$TMP/src/cli"
+mkdir -p "$TMP/tests" "$TMP/scripts" "$TMP/python" "$TMP/src/base" "$TMP/src/text" "$TMP/src/kern" \
+    "$TMP/src/models" "$TMP/src/cli"
 for header in text/t kern/n models/m; do
     guard=$(echo "$header" | tr '/a-z' '_A-Z')_H
     printf '/* %s.h - x */\n#ifndef %s\n#define %s\n\n#endif\n' "${header#*/}" "$guard" "$guard" \
@@ -51,6 +51,7 @@ check "111 columns" "src/base/a.c:2: longer than 110 columns" base/a.c "/* a.c -
 check "in a script without a name's end" "tests/run:2: longer" ../tests/run "#!/bin/sh\n# $line\n"
 check "in a script with one" "tests/a.sh:1: longer" ../tests/a.sh "# $line\n"
 check "in the Makefile" "Makefile:1: longer" ../Makefile "# $line\n"
+check "in Python of the package" "python/a.py:1: longer" ../python/a.py "# $line\n"
 check "not in prose and data" "" ../scripts/README.md "# $line\n"
 
 include "own folder" "" text/x.c '#include "text/t.h"'

@@ -1,0 +1,88 @@
+"""The functions of libattn_mt (src/library/attn_mt.h) by ctypes, which releases the interpreter's lock."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_float, c_int, c_size_t, c_void_p
+from pathlib import Path
+
+PROGRESS = CFUNCTYPE(None, c_void_p, c_double)
+STRINGS = POINTER(c_char_p)
+
+
+class CError(ctypes.Structure):
+    _fields_ = [("status", c_int), ("message", c_char * 1024), ("hint", c_char * 512)]
+
+
+class COptions(ctypes.Structure):
+    _fields_ = [("memory_limit", c_size_t), ("beam_size", c_int), ("n_best", c_int), ("batch_size", c_int),
+                ("split", c_int), ("markup", c_int), ("attention", c_int), ("shortlist", c_int),
+                ("accelerator", c_int), ("reserved", c_int * 4), ("progress", PROGRESS),
+                ("progress_context", c_void_p)]
+
+
+class CCandidate(ctypes.Structure):
+    _fields_ = [("text", c_char_p), ("log_p", c_double), ("score", c_double), ("tokens", c_int),
+                ("token_log_p", POINTER(c_float)), ("problems", c_int)]
+
+
+class CMatrix(ctypes.Structure):
+    _fields_ = [("rows", c_int), ("columns", c_int), ("weights", POINTER(c_float)), ("row_labels", STRINGS),
+                ("column_labels", STRINGS)]
+
+
+class Error(Exception):
+    """A call failed. `hint` is a remedy, or empty."""
+
+    hint = ""
+
+
+class UsageError(Error, ValueError):
+    """Invalid arguments, or an invalid combination."""
+
+
+class FileError(Error, OSError):
+    """For example, a file cannot be read."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """There is not enough memory, or `memory_limit` is too low."""
+
+
+ERRORS = {1: FileError, 2: UsageError, 6: OutOfMemory}  # the status of others, such as 3, is Error's
+CALL = [c_int, POINTER(COptions), POINTER(c_void_p), POINTER(CError)]
+SIGNATURES = {
+    "version": (c_char_p, []),
+    "open": (c_int, [POINTER(c_void_p), STRINGS, c_int, c_int, POINTER(CError)]),
+    "source_language": (c_char_p, [c_void_p]),
+    "target_language": (c_char_p, [c_void_p]),
+    "close": (None, [c_void_p]),
+    "translate": (c_int, [c_void_p, STRINGS, *CALL]),
+    "score": (c_int, [c_void_p, STRINGS, STRINGS, *CALL]),
+    "candidate_at": (POINTER(CCandidate), [c_void_p, c_int, c_int]),
+    "attention": (POINTER(CMatrix), [c_void_p, c_int, c_int]),
+    "release": (None, [c_void_p]),
+}
+beside = Path(__file__).with_name("libattn_mt.so.1")
+library = ctypes.CDLL(os.environ.get("ATTN_MT_LIBRARY") or (str(beside) if beside.exists() else beside.name))
+for name, (result, arguments) in SIGNATURES.items():
+    function = getattr(library, "attn_mt_" + name)
+    function.restype, function.argtypes = result, arguments
+
+
+def call(name: str, *arguments: object) -> None:
+    """Calls a function whose last argument is an attn_mt_error; raises the error that it returns."""
+    error = CError()
+    status = getattr(library, "attn_mt_" + name)(*arguments, ctypes.byref(error))
+    if status:
+        raised = ERRORS.get(status, Error)(error.message.decode())
+        raised.hint = error.hint.decode()
+        raise raised
+
+
+def strings(texts: list[str]) -> ctypes.Array[c_char_p]:
+    for text in texts:
+        if "\0" in text:
+            raise UsageError(f"a NUL character in {text[:40]!r}")
+    return (c_char_p * len(texts))(*(text.encode("utf-8", "replace") for text in texts))
