@@ -66,3 +66,44 @@ void gzip_add(StrView bytes, StrBuf *out) {
     deflateEnd(&stream);
     mem_free(compressed);
 }
+
+/* So that the memory scope of the caller owns the state of zlib too. */
+static voidpf allocate(voidpf unused, uInt count, uInt size) {
+    (void)unused;
+    return mem_alloc(count, size);
+}
+
+static void release(voidpf unused, voidpf block) {
+    (void)unused;
+    mem_free(block);
+}
+
+bool gzip_expand(StrView packed, size_t most, StrBuf *out, bool *too_large) {
+    enum { GZIP = 15 + 16, STEP = 1 << 16 };
+    z_stream stream = {.zalloc = allocate, .zfree = release};
+    size_t before = out->length;
+    char *step = mem_alloc(STEP, 1);
+    *too_large = false;
+    if (inflateInit2(&stream, GZIP) != Z_OK) mem_exhausted(packed.length);
+    int result = packed.length > 0 ? Z_OK : Z_DATA_ERROR;
+    while (result == Z_OK) {
+        uInt in = part(packed.length);
+        stream.next_in = (z_const Bytef *)(uintptr_t)packed.data;
+        stream.avail_in = in;
+        stream.next_out = (Bytef *)step;
+        stream.avail_out = STEP;
+        result = inflate(&stream, Z_NO_FLUSH);
+        size_t made = STEP - stream.avail_out;
+        packed.data += in - stream.avail_in;
+        packed.length -= in - stream.avail_in;
+        *too_large = made > most - (out->length - before);
+        if (*too_large) break;
+        strbuf_add(out, (StrView){step, made});
+        if (result == Z_STREAM_END && packed.length > 0) result = inflateReset(&stream);
+    }
+    inflateEnd(&stream);
+    mem_free(step);
+    bool whole = result == Z_STREAM_END && !*too_large;
+    if (!whole) strbuf_cut(out, before);
+    return whole;
+}

@@ -13,7 +13,7 @@
  * A WORKING request is suspended: it occupies no thread.
  *
  * Limits  connections (more wait to be accepted); bytes of the head of a request (32 KB: 431), of its body
- *         (413), of all bodies together (503) and of all answers that clients have not read yet (503);
+ *         (413; also unpacked), of all bodies together (503) and of all answers that clients have not read yet (503);
  *         seconds until a request is complete (408) and until its answer is read (the connection is closed)
  * Fails   http_start: STATUS_RUNTIME
  */
@@ -61,6 +61,7 @@ void http_stop(HttpServer *server);
 StrView http_method(const HttpRequest *request);
 StrView http_path(const HttpRequest *request); /* without a query */
 StrView http_content_type(const HttpRequest *request);
+/* Without its Content-Encoding, which may be gzip. */
 StrView http_body(const HttpRequest *request);
 /* Frees the body before the answer. */
 void http_release_body(HttpRequest *request);

@@ -2,15 +2,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/deflate.h"
 #include "serve/http_private.h"
 
 enum {
     NAME_BYTES = 128,  /* longest path or content type that has a meaning here, with its NUL */
     SCOPE_BODIES = 100 /* limit of the scope of a request, in largest bodies */
 };
-enum { TOO_LARGE = 413, UNAVAILABLE = 503 };
+enum { BAD_REQUEST = 400, TOO_LARGE = 413, UNSUPPORTED_TYPE = 415, UNAVAILABLE = 503 };
 
 struct HttpRequest {
     HttpServer *server;
@@ -19,6 +21,7 @@ struct HttpRequest {
     MemScope *scope;
     StrBuf body;
     char method[16], path[NAME_BYTES], type[NAME_BYTES];
+    bool gzip; /* the Content-Encoding of the body */
     double started;
     int refused;      /* the status of a refused body, or 0 */
     bool handed_over; /* to the handler */
@@ -132,13 +135,15 @@ static void escape(const char *text, char *escaped, size_t size) {
 
 static void set_error(HttpRequest *request, int status, const char *message) {
     char escaped[512], body[sizeof escaped + 16];
-    bool later = status == UNAVAILABLE;
+    bool later = status == UNAVAILABLE, encoding = status == UNSUPPORTED_TYPE;
     escape(message, escaped, sizeof escaped);
     int size = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", escaped);
     set_answer(request, &(HttpAnswer){.status = status,
                                       .type = "application/json",
-                                      .name = later ? MHD_HTTP_HEADER_RETRY_AFTER : NULL,
-                                      .value = "1",
+                                      .name = later      ? MHD_HTTP_HEADER_RETRY_AFTER
+                                              : encoding ? MHD_HTTP_HEADER_ACCEPT_ENCODING
+                                                         : NULL,
+                                      .value = later ? "1" : "gzip",
                                       .body = {body, (size_t)size}});
 }
 
@@ -189,6 +194,12 @@ static void check_head(Head *head, struct MHD_Connection *mhd, const char *metho
     head_check_size(head, limit);
 }
 
+static void set_encoding(HttpRequest *request, const char *encoding) {
+    request->gzip = encoding && (strcasecmp(encoding, "gzip") == 0 || strcasecmp(encoding, "x-gzip") == 0);
+    bool known = !encoding || !encoding[0] || request->gzip || strcasecmp(encoding, "identity") == 0;
+    if (!known) request->refused = UNSUPPORTED_TYPE;
+}
+
 static HttpRequest *request_new(HttpServer *server, struct MHD_Connection *mhd, const char *method,
                                 const char *path) {
     HttpRequest *request = connection_of(mhd) ? calloc(1, sizeof *request) : NULL;
@@ -207,6 +218,8 @@ static HttpRequest *request_new(HttpServer *server, struct MHD_Connection *mhd, 
     copy_name(request->path, sizeof request->path, path);
     copy_name(request->type, sizeof request->type,
               MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_TYPE));
+    set_encoding(request,
+                 MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_ENCODING));
     return request;
 }
 
@@ -244,9 +257,49 @@ static void receive_body(HttpRequest *request, StrView chunk) {
     request->refused = UNAVAILABLE;
 }
 
+typedef struct {
+    StrView packed;
+    size_t most;
+    StrBuf body;
+    bool sound, too_large;
+} Unpacking;
+
+static void unpack(void *context) {
+    Unpacking *unpacking = context;
+    unpacking->sound =
+        gzip_expand(unpacking->packed, unpacking->most, &unpacking->body, &unpacking->too_large);
+}
+
+/* Replaces a packed body, or refuses the request. Both have the limit of a body, and count as one. */
+static void unpack_body(HttpRequest *request) {
+    HttpServer *server = request->server;
+    Unpacking unpacking = {.packed = strbuf_view(&request->body), .most = server->options.max_body};
+    if (!mem_scope_run(request->scope, unpack, &unpacking)) {
+        request->refused = UNAVAILABLE; /* the scope is empty now */
+        count_freed(server, request->body.length, 0);
+        request->body = (StrBuf){0};
+        return;
+    }
+    if (!unpacking.sound) {
+        request->refused = unpacking.too_large ? TOO_LARGE : BAD_REQUEST;
+        return;
+    }
+    pthread_mutex_lock(&server->lock);
+    server->body_bytes += unpacking.body.length - request->body.length;
+    bool fits = server->body_bytes <= server->options.max_bodies;
+    pthread_mutex_unlock(&server->lock);
+    mem_scope_run(request->scope, free_body, &request->body);
+    request->body = unpacking.body;
+    if (!fits) request->refused = UNAVAILABLE;
+}
+
 static void refuse(HttpRequest *request) {
     char message[128];
-    if (request->refused == TOO_LARGE)
+    if (request->refused == UNSUPPORTED_TYPE)
+        snprintf(message, sizeof message, "the Content-Encoding is not gzip");
+    else if (request->refused == BAD_REQUEST)
+        snprintf(message, sizeof message, "the body is not in the format of gzip");
+    else if (request->refused == TOO_LARGE)
         snprintf(message, sizeof message, "the body is larger than %zu bytes",
                  request->server->options.max_body);
     else
@@ -277,6 +330,7 @@ static void hand_over(HttpRequest *request) {
     request->handed_over = true;
     connection_enter(&server->connections, request->connection, CONNECTION_WORKING);
     MHD_suspend_connection(request->mhd);
+    if (request->gzip && !request->refused) unpack_body(request);
     if (request->refused)
         refuse(request);
     else if (server->options.origin && strcmp(request->method, MHD_HTTP_METHOD_OPTIONS) == 0)

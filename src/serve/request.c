@@ -1,4 +1,4 @@
-/* request.c - JSON and forms share one table of fields. */
+/* request.c - JSON and forms share one table of text fields. */
 #include "serve/request.h"
 
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include <strings.h>
 #include "io/json.h"
 #include "base/mem.h"
+#include "serve/form.h"
 
 enum { SPARE_VALUES = 64 }; /* values of a request in addition to its texts */
 
@@ -87,72 +88,36 @@ static Status read_json(TranslateRequest *request, StrView body, int max_texts) 
 
 /* ---- forms ---- */
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-/* "a+b%21" is "a b!". NULL if the text is malformed or has a NUL. */
-static char *form_decode(StrView text) {
-    char *decoded = mem_alloc(text.length + 1, 1), *end = decoded;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.data[i] != '%') {
-            *end++ = text.data[i] == '+' ? ' ' : text.data[i];
-            continue;
-        }
-        bool complete = i + 2 < text.length;
-        int high = complete ? hex_digit(text.data[i + 1]) : -1,
-            low = complete ? hex_digit(text.data[i + 2]) : -1;
-        if (high < 0 || low < 0 || high + low == 0) return NULL;
-        *end++ = (char)(high << 4 | low);
-        i += 2;
-    }
-    return decoded;
-}
-
-static Status read_pair(TranslateRequest *request, StrView pair) {
-    StrView encoded_name = {0}, rest = pair;
-    sv_next(&rest, '=', &encoded_name);
-    const char *name = form_decode(encoded_name), *value = form_decode(rest);
-    if (!name || !value || memchr(pair.data, 0, pair.length))
-        return status_fail(STATUS_DATA, "the form is not URL-encoded text");
-    const char **field = string_field(request, name);
-    if (field) {
-        *field = value;
+static Status read_field(void *context, const FormField *field) {
+    TranslateRequest *request = context;
+    const char *name = field->name, **text = string_field(request, name);
+    if (field->file) {
+        if (strcmp(name, "file") != 0) return status_fail(STATUS_DATA, "'%.40s' is a file, not a text", name);
+        request->file = field->content;
+        request->file_name = field->file;
+    } else if (text) {
+        *text = field->value;
     } else if (strcmp(name, "q") == 0) {
-        add_text(request, value);
+        add_text(request, field->value);
         request->q_is_list = request->count > 1;
     } else if (strcmp(name, "alternatives") == 0) {
         char *end;
-        request->alternatives = strtod(value, &end);
-        if (end == value || *end) return status_fail(STATUS_DATA, "'%s' is not a number", name);
+        request->alternatives = strtod(field->value, &end);
+        if (end == field->value || *end) return status_fail(STATUS_DATA, "'%s' is not a number", name);
     } else {
         return fail_unknown(name);
     }
     return STATUS_OK;
 }
 
-static Status read_pairs(TranslateRequest *request, StrView body, int max_texts) {
-    StrView pair;
-    int left = max_texts + SPARE_VALUES;
-    while (sv_next(&body, '&', &pair)) {
-        if (pair.length == 0) continue;
-        if (left-- <= 0) return status_fail(STATUS_DATA, "the form has too many values");
-        TRY(read_pair(request, pair));
-    }
-    return STATUS_OK;
-}
-
 /* curl -d, for one, sends JSON as a form unless it gets a Content-Type. */
-static Status read_form(TranslateRequest *request, StrView body, int max_texts) {
-    Status status = read_pairs(request, body, max_texts);
+static Status read_urlencoded(TranslateRequest *request, StrView body, int max_texts) {
+    Status status = form_read_urlencoded(body, max_texts + SPARE_VALUES, read_field, request);
     if ((status == STATUS_OK && request->has_q) || !sv_starts(sv_trim(body), SV("{"))) return status;
     return status_fail(STATUS_DATA, "the form looks like JSON: send it as Content-Type: application/json");
 }
 
-/* ---- both ---- */
+/* ---- all of them ---- */
 
 static bool is_type(StrView type, const char *name) {
     size_t length = strlen(name);
@@ -162,14 +127,12 @@ static bool is_type(StrView type, const char *name) {
 
 Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int max_texts) {
     *request = (TranslateRequest){0};
-    if (is_type(type, "application/json"))
-        TRY(read_json(request, body, max_texts));
-    else if (is_type(type, "application/x-www-form-urlencoded"))
-        TRY(read_form(request, body, max_texts));
-    else
-        return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
-                                        "application/x-www-form-urlencoded");
-    return request->has_q ? STATUS_OK : status_fail(STATUS_DATA, "'q', the text, is missing");
+    if (is_type(type, "application/json")) return read_json(request, body, max_texts);
+    if (is_type(type, "application/x-www-form-urlencoded")) return read_urlencoded(request, body, max_texts);
+    if (is_type(type, "multipart/form-data"))
+        return form_read_multipart(type, body, max_texts + SPARE_VALUES, read_field, request);
+    return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
+                                    "application/x-www-form-urlencoded nor multipart/form-data");
 }
 
 const char **translate_request_copy(const TranslateRequest *request) {

@@ -1,4 +1,4 @@
-/* request.h - reads a request to translate, in JSON or as a form: LibreTranslate's interface.
+/* request.h - reads the body of a request: JSON, or a form (form.h). LibreTranslate's interface.
  *
  *   q             a text or a list of texts
  *   source        language code of the source, or "auto"
@@ -8,6 +8,7 @@
  *   api_key       required if the server has a file of keys
  *   attention     "word" or "subword": the answer has attention weights (not in LibreTranslate)
  *   accelerator   "none", "&", "_" or "auto": the mark of accelerators (not in LibreTranslate)
+ *   file          of multipart forms: a document
  *   secret        ignored: LibreTranslate's web page sends it to its own server
  *
  * Unknown members are errors. The number of JSON values is limited by `max_texts` and these members. So
@@ -30,9 +31,11 @@ typedef struct {
     bool has_q, q_is_list;
     const char *source, *target, *format, *api_key, *attention, *accelerator, *secret; /* or NULL */
     double alternatives;
+    StrView file;
+    const char *file_name; /* NULL: there is no file */
 } TranslateRequest;
 
-/* `type` is the header Content-Type. */
+/* `type` is the header Content-Type. A request can have neither texts nor a file: the caller checks that. */
 Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int max_texts);
 /* Copies of texts [count] in one block, to free with mem_free. */
 const char **translate_request_copy(const TranslateRequest *request);

@@ -95,6 +95,7 @@ static Status check_sizes(const ServiceOptions *options, const TranslateRequest 
 }
 
 static Status check_request(const Service *service, const TranslateRequest *request) {
+    if (!request->has_q) return status_fail(STATUS_DATA, "'q', the text, is missing");
     TRY(check_language(request->source, service->source, "source"));
     TRY(check_language(request->target, service->target, "target"));
     TRY(check_sizes(service->options, request));

@@ -43,6 +43,24 @@ gives "a form" 200 "{\"translatedText\": \"$french\"}" \
     post $form "q=$(echo "$first" | tr ' ' +)&source=EN&target=fr"
 gives "a list" 200 "{\"translatedText\": [\"$french\", \"\", \"$french\"]}" \
     post_json "{\"q\": [\"$first\", \"\", \"$first\"]}"
+boundary=$(printf -- '--xyz\r\nContent-Disposition: form-data; name=')
+part() { printf '%s"%s"\r\n\r\n%s\r\n' "$boundary" "$1" "$2"; }
+gives "a multipart form" 200 "{\"translatedText\": \"$french\"}" \
+    post 'multipart/form-data; boundary=xyz' "$(part q "$first" && part target fr && echo --xyz--)"
+# packed ENCODING: a request whose body is a gzip file, in FILE
+packed() {
+    printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Encoding: %s\r\n' "$1"
+    printf 'Content-Type: application/json\r\nContent-Length: %d\r\n\r\n' "$(wc -c <"$TMP/packed")"
+    cat "$TMP/packed"
+}
+send_packed() { packed "$1" | "$client" "$port" send; }
+printf '{"q": "%s"}' "$first" | gzip >"$TMP/packed"
+gives "a packed body" 200 "\"$french\"" send_packed gzip
+gives "an unknown encoding" 415 'Accept-Encoding: gzip' send_packed br
+head -c 2000000 /dev/zero | gzip >"$TMP/packed"
+gives "a packed body that is too large" 413 'larger than 1000000 bytes' send_packed gzip
+echo 'nothing' >"$TMP/packed"
+gives "a body that is not packed" 400 'not in the format of gzip' send_packed gzip
 # ask JSON: a request, on a connection that stays open
 ask() {
     printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'

@@ -8,8 +8,12 @@
 #include "base/mem_scope.h"
 #include "serve/request.h"
 
-#define JSON "application/json"
-#define FORM "application/x-www-form-urlencoded"
+#define JSON              "application/json"
+#define FORM              "application/x-www-form-urlencoded"
+#define MULTIPART         "multipart/form-data; boundary=\"x\""
+#define DISPOSITION(name) "\r\nContent-Disposition: form-data; name=\"" name "\""
+#define PART(name, text)  "\r\n--x" DISPOSITION(name) "\r\n\r\n" text
+#define END               "\r\n--x--\r\n"
 
 enum { MOST_TEXTS = 10, MANY = 100000 };
 
@@ -31,7 +35,7 @@ static const Case CASES[] = {
     {JSON, "{\"q\": \"go .\", \"target\": null, \"alternatives\": null}", "go .", "", 0},
     {JSON, "{\"q\": \"go .\", \"alternatives\": \"2\"}", NULL, "'alternatives' is not a number", 0},
     {JSON, "{\"q\": \"go .\", \"target\": 7}", NULL, "'target' is not a text", 0},
-    {JSON, "{\"target\": \"fr\"}", NULL, "'q', the text, is missing", 0},
+    {JSON, "{\"target\": \"fr\"}", "", "fr", 0},
     {JSON, "[\"go .\"]", NULL, "not a JSON object", 0},
     {JSON, "q=go", NULL, "not JSON", 0},
     {JSON, "", NULL, "not JSON", 0},
@@ -54,7 +58,31 @@ static const Case CASES[] = {
     {FORM, "q=go&x=1", NULL, "'x' is not known here", 0},
     {JSON, "{\"q\": \"go .\", \"x\": [1]}", NULL, "'x' is not known here", 0},
     {JSON, "{\"q\": \"go .\", \"x\": null}", NULL, "'x' is not known here", 0},
-    {FORM, "target=fr", NULL, "'q', the text, is missing", 0},
+    {FORM, "target=fr", "", "fr", 0},
+    {MULTIPART, PART("q", "go\n.") END, "go\n.", "", 0},
+    {MULTIPART,
+     "ignored" PART("q", "go .") PART("q", "hi !") PART("target", "fr") PART("alternatives", "2") END,
+     "go .|hi !", "fr", 2},
+    {MULTIPART,
+     "--x \r\ncontent-disposition: form-data; NAME=q\r\nContent-Type: text/plain\r\n\r\ngo .\r\n--x--",
+     "go .", "", 0},
+    {MULTIPART, "--x\r\nContent-Transfer-Encoding: 8BIT" DISPOSITION("q") "\r\n\r\na\r\n--xy" END,
+     "a\r\n--xy", "", 0},
+    {MULTIPART, PART("q", "") END, "", "", 0},
+    {MULTIPART, "\r\n--x" DISPOSITION("file\"; filename=\"a \\\"b\\\".txt") "\r\n\r\nHi." END, "", "", 0},
+    {MULTIPART, PART("file", "go .") END, NULL, "'file' is not known here", 0},
+    {MULTIPART, PART("x", "go .") END, NULL, "'x' is not known here", 0},
+    {MULTIPART, PART("alternatives", "") END, NULL, "'alternatives' is not a number", 0},
+    {MULTIPART, PART("q", "go ."), NULL, "its last boundary is missing", 0},
+    {MULTIPART, "q=go", NULL, "its boundary is missing", 0},
+    {MULTIPART, "", NULL, "its boundary is missing", 0},
+    {MULTIPART, "--x", NULL, "its last boundary is missing", 0},
+    {MULTIPART, "--x\r\n\r\ngo ." END, NULL, "a part has no name", 0},
+    {MULTIPART, PART("", "go .") END, NULL, "a part has an empty name", 0},
+    {MULTIPART, "--x\r\nContent-Transfer-Encoding: base64" DISPOSITION("q") "\r\n\r\nZ28=" END, NULL,
+     "a part has an encoding", 0},
+    {"multipart/form-data", PART("q", "go .") END, NULL, "names no boundary", 0},
+    {"multipart/form-data; boundary=", PART("q", "go .") END, NULL, "names no boundary", 0},
     {FORM "x", "q=go", NULL, "the Content-Type is neither", 0},
     {"text/plain", "q=go", NULL, "the Content-Type is neither", 0},
     {"", "", NULL, "the Content-Type is neither", 0},
