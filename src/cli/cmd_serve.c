@@ -21,7 +21,7 @@ static const Option SERVE_OPTIONS[] = {
      .group = "Model"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "source and target language, such as en-fr; requests for other languages are refused; "
-             "default: the languages that the model was trained with, and requests are not checked"},
+             "default: the languages that the model was trained with, if its file names them"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N",
      .help = "number of threads that translate, 0 = one per core"},
@@ -93,9 +93,11 @@ static const char USAGE[] =
     "address when it is ready.\n";
 
 static const char DETAILS[] =
-    "POST /translate takes JSON or a form: {\"q\": TEXT OR LIST, \"source\", \"target\",\n"
-    "\"format\", \"alternatives\", \"api_key\"}. The other routes are GET /languages,\n"
-    "/health, /metrics (for Prometheus) and /, a page that translates while you type.\n"
+    "POST /translate takes JSON, a URL-encoded or a multipart form: {\"q\": TEXT OR LIST, \"source\", "
+    "\"target\",\n"
+    "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"}. The other routes are\n"
+    "GET /languages, /frontend/settings, /health, /metrics (for Prometheus) and /, a\n"
+    "page that translates while you type.\n"
     "\n"
     "Waiting texts are translated together. Short requests come first, but long ones\n"
     "are not starved. The options under \"Limits\" bound the size and time of a\n"

@@ -8,6 +8,7 @@
 #include "base/strview.h"
 
 enum { LARGEST_FILE = 1 << 20 };
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 struct Keys {
     pthread_mutex_t lock;
@@ -32,6 +33,7 @@ Status keys_read(Keys *keys, const char *path) {
     StrBuf content = {0};
     Status status = file_read_text(path, LARGEST_FILE, &content);
     StrView rest = strbuf_view(&content), line;
+    if (sv_starts(rest, SV(BYTE_ORDER_MARK))) rest = (StrView){rest.data + 3, rest.length - 3};
     while (status == STATUS_OK && sv_next(&rest, '\n', &line)) {
         line = sv_trim(line);
         if (line.length > 0 && line.data[0] != '#') strlist_add(&keys->list, line);

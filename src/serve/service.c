@@ -24,6 +24,7 @@ enum { TICK_NANOSECONDS = 250000000 };
 enum { MAX_BODIES = 64 /* largest bodies of all requests together */ };
 /* Limit of the memory for parsing a request: largest bodies, and bytes for its values. */
 enum { PARSE_BODIES = 4, PARSE_BYTES = 1 << 20 };
+enum { FRONTEND_TIMEOUT = 500 /* milliseconds that LibreTranslate's page waits for the next key */ };
 enum { MIN_MAX_ANSWERS = 64 << 20 /* least value of HttpOptions.max_answers, bytes */ };
 
 typedef struct {
@@ -43,16 +44,25 @@ static bool is_code(StrView text) {
     return text.length > 0;
 }
 
-/* The languages of --languages, otherwise those of the model if they are codes. The views can point into
- * *trained. */
-static void find_languages(const Service *service, PoolLanguages *trained, StrView *source, StrView *target) {
+/* Is `name` the name of a language, and not "source" or "target"? */
+static bool is_language(StrView name) {
+    Language language;
+    return is_code(name) && language_read(name, &language) && language.code.length <= 3;
+}
+
+/* The languages of --languages, otherwise those of the model. True if they are known; then requests for other
+ * languages are refused. The views can point into *trained. */
+static bool find_languages(const Service *service, PoolLanguages *trained, StrView *source, StrView *target) {
     *trained = pool_languages(service->pool);
     *source = service->source;
     *target = service->target;
-    if (source->length > 0) return;
-    bool known = is_code(sv(trained->source)) && is_code(sv(trained->target));
-    *source = known ? sv(trained->source) : SV("source");
-    *target = known ? sv(trained->target) : SV("target");
+    if (source->length > 0) return true;
+    *source = sv(trained->source);
+    *target = sv(trained->target);
+    if (is_language(*source) && is_language(*target)) return true;
+    bool codes = is_code(*source) && is_code(*target);
+    if (!codes) *source = SV("source"), *target = SV("target");
+    return false;
 }
 
 /* ---- POST /translate ---- */
@@ -68,7 +78,7 @@ typedef struct {
 } TranslateCall;
 
 static Status check_language(const char *code, StrView known, const char *name) {
-    if (!code || known.length == 0 || strcmp(code, "auto") == 0) return STATUS_OK;
+    if (!code || strcmp(code, "auto") == 0) return STATUS_OK;
     if (language_same(sv(code), known)) return STATUS_OK;
     return status_fail(STATUS_DATA, "%s language '%.20s' is not supported; it is '%.*s' here", name, code,
                        SV_ARG(known));
@@ -96,8 +106,12 @@ static Status check_sizes(const ServiceOptions *options, const TranslateRequest 
 
 static Status check_request(const Service *service, const TranslateRequest *request) {
     if (!request->has_q) return status_fail(STATUS_DATA, "'q', the text, is missing");
-    TRY(check_language(request->source, service->source, "source"));
-    TRY(check_language(request->target, service->target, "target"));
+    PoolLanguages trained;
+    StrView source, target;
+    if (find_languages(service, &trained, &source, &target)) {
+        TRY(check_language(request->source, source, "source"));
+        TRY(check_language(request->target, target, "target"));
+    }
     TRY(check_sizes(service->options, request));
     if (request->format && strcmp(request->format, "text") != 0 && strcmp(request->format, "html") != 0)
         return status_fail(STATUS_DATA, "'format' is neither text nor html");
@@ -173,7 +187,7 @@ static bool has_problems(const Job *job) {
     return problems != 0;
 }
 
-/* The language of the model with a confidence of 0, because nothing is detected. */
+/* The only language that the model translates from. Nothing is detected, so there is no confidence. */
 static void write_detected(const Job *job, int text, StrBuf *out) {
     const TranslateCall *call = job->context;
     PoolLanguages trained;
@@ -181,7 +195,6 @@ static void write_detected(const Job *job, int text, StrBuf *out) {
     (void)text;
     find_languages(call->service, &trained, &source, &target);
     json_open_object(out);
-    json_put_integer(out, "confidence", 0);
     json_put_string(out, "language", source);
     json_close_object(out);
 }
@@ -385,6 +398,52 @@ static void languages(Service *service, HttpRequest *http) {
     answer_with(&writer, write_languages, (HttpAnswer){.status = 200, .type = "application/json"});
 }
 
+/* What clients of LibreTranslate ask for at their start. */
+static void write_settings(void *context) {
+    BodyWriter *writer = context;
+    StrBuf *out = &writer->body;
+    PoolLanguages trained;
+    StrView source, target;
+    find_languages(writer->service, &trained, &source, &target);
+    json_open_object(out);
+    json_put_integer(out, "charLimit", writer->service->options->max_characters);
+    json_put_integer(out, "frontendTimeout", FRONTEND_TIMEOUT);
+    json_put_bool(out, "apiKeys", writer->service->options->api_key_file);
+    json_put_bool(out, "keyRequired", writer->service->options->api_key_file);
+    json_put_bool(out, "suggestions", false);
+    json_put_bool(out, "filesTranslation", false);
+    json_put_array(out, "supportedFilesFormat");
+    json_close_array(out);
+    json_put_object(out, "language");
+    json_write_key(out, "source");
+    write_language(source, target, out);
+    json_write_key(out, "target");
+    write_language(target, (StrView){0}, out);
+    json_close_object(out);
+    json_close_object(out);
+    strbuf_add_char(out, '\n');
+}
+
+static void settings(Service *service, HttpRequest *http) {
+    BodyWriter writer = {.service = service, .http = http};
+    answer_with(&writer, write_settings, (HttpAnswer){.status = 200, .type = "application/json"});
+}
+
+static void no_suggestions(Service *service, HttpRequest *http) {
+    (void)service;
+    http_answer_error(http, 404, "this server does not collect suggestions");
+}
+
+static void no_detection(Service *service, HttpRequest *http) {
+    (void)service;
+    http_answer_error(http, 404, "this server does not detect languages; GET /languages lists its languages");
+}
+
+static void no_files(Service *service, HttpRequest *http) {
+    (void)service;
+    http_answer_error(http, 404, "this server does not translate files; 'attn-mt translate' does");
+}
+
 static void health(Service *service, HttpRequest *http) {
     StrView body = SV("{\"status\": \"ok\"}\n");
     (void)service;
@@ -434,6 +493,10 @@ typedef struct {
 
 static const Route ROUTES[] = {{"/translate", "POST", translate},
                                {"/languages", "GET", languages},
+                               {"/frontend/settings", "GET", settings},
+                               {"/detect", "POST", no_detection},
+                               {"/suggest", "POST", no_suggestions},
+                               {"/translate_file", "POST", no_files},
                                {"/health", "GET", health},
                                {"/metrics", "GET", metrics},
                                {"/", "GET", page},

@@ -4,12 +4,14 @@
  *   POST /translate   request.h describes the request. The answer has "translatedText" and, if requested,
  *                     "alternatives", "attention" and "detectedLanguage"
  *   GET  /languages   the languages of the model
+ *   GET  /frontend/settings   what clients of LibreTranslate ask for at their start
+ *   POST /detect, /suggest, /translate_file   404 with the reason
  *   GET  /health      {"status": "ok"}
  *   GET  /metrics     for Prometheus
  *   GET  /            a page that translates while you type
  *
  * Fails   service_run: as pool_new and http_start. A request fails with {"error": "..."} and 400, 403, 404,
- *         405, 408, 413, 417, 499, 500, 501 or 503. Requests that libmicrohttpd cannot read get a page of
+ *         405, 408, 413, 415, 417, 499, 500, 501 or 503. Requests that libmicrohttpd cannot read get a page of
  *         its own (400, 413, 414, 431, 500, 505)
  */
 #ifndef SERVE_SERVICE_H

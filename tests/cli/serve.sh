@@ -73,7 +73,7 @@ gives "auto of nothing" 200 '"detectedLanguage": []' post_json '{"q": [], "sourc
 gives "paragraphs" 200 "\"$french\\n\\n$french\"" post_json "{\"q\": \"$first\\n\\n$first\"}"
 gives "alternatives" 200 "{\"translatedText\": \"$french\", \"alternatives\": [\"" \
     post_json "{\"q\": \"$first\", \"alternatives\": 2}"
-gives "auto" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
+gives "auto" 200 '"detectedLanguage": {"language": "en"}' \
     post_json '{"q": "x", "source": "auto"}'
 gives "html" 200 '<b>' post_json "{\"q\": \"<b>$first</b>\", \"format\": \"html\"}"
 wrapped=$(echo "$first" | sed 's/ /\\n/')
@@ -89,6 +89,11 @@ gives "accelerator" 400 "'accelerator' is not none, &, _ or auto" \
 gives "null" 200 "$french" post_json "{\"q\": \"$first\", \"api_key\": null}"
 listed='[{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr"'
 gives "languages" 200 "$listed" get /languages
+gives "settings" 200 '"charLimit": 20000, ' get /frontend/settings
+gives "settings" 200 '"source": {"code": "en", "name": "English", "targets": ["fr"]}' get /frontend/settings
+gives "suggestions" 404 'does not collect suggestions' post $form 'q=a&s=b' /suggest
+gives "detection" 404 'does not detect languages' post $form 'q=a' /detect
+gives "a file" 404 'does not translate files' post $form 'q=a' /translate_file
 gives "health" 200 '{"status": "ok"}' get /health
 gives "metrics" 200 '# TYPE attn_mt_requests_total counter' get /metrics
 gives "seconds" 200 'attn_mt_request_seconds{quantile="0.99"} ' get /metrics
@@ -176,7 +181,7 @@ gives "the next one" 200 translatedText post_json '{"q": "go ."}'
 serve_stop || fail "exit status"
 
 # Small limits.
-printf '# keys\nsecret\n  other  \n' >"$TMP/keys"
+printf '\357\273\277secret\n# keys\n  other  \n' >"$TMP/keys"
 serve_start -m "$model" --languages pt-BR:zh_Hans --threads 1 --api-key-file "$TMP/keys" --max-body 400 \
     --max-characters 50 --max-texts 3 --max-waiting 110 --max-alternatives 0 ||
     fail "no server: $(cat "$TMP/serve.log")"
@@ -287,9 +292,13 @@ gives "a page of that origin" 204 'Access-Control-Allow-Origin: https://example.
 gives "a page of that origin" 200 'Access-Control-Allow-Origin: https://example.org' get /health
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
 gives "the model's languages" 200 "$listed" get /languages
-gives "auto with the model's languages" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
+gives "auto with the model's languages" 200 '"detectedLanguage": {"language": "en"}' \
     post_json '{"q": "x", "source": "auto"}'
-gives "others than those" 200 '"translatedText"' post_json '{"q": "x", "source": "de", "target": "it"}'
+gives "another source" 400 "source language 'de' is not supported; it is 'en' here" \
+    post_json '{"q": "x", "source": "de", "target": "fr"}'
+gives "another target" 400 "target language 'it' is not supported; it is 'fr' here" \
+    post_json '{"q": "x", "source": "en", "target": "it"}'
+gives "other spellings" 200 "translatedText" post_json '{"q": "x", "source": "en_US", "target": "fra_Latn"}'
 serve_stop || fail "exit status"
 tiny_model bare --set train.shortlist=0 --set train.epochs=1 --set data.source='<"' --set data.columns='<",fr'
 expect 2 "$attn" serve -m "$TMP/bare/best.safetensors" --port 0 --shortlist 2
