@@ -93,8 +93,7 @@ static const char USAGE[] =
     "address when it is ready.\n";
 
 static const char DETAILS[] =
-    "POST /translate takes JSON, a URL-encoded or a multipart form: {\"q\": TEXT OR LIST, \"source\", "
-    "\"target\",\n"
+    "POST /translate takes JSON or a form, also multipart: {\"q\": TEXT OR LIST,\n"
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"}. The other routes are\n"
     "GET /languages, /frontend/settings, /health, /metrics (for Prometheus) and /, a\n"
     "page that translates while you type.\n"

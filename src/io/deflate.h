@@ -12,8 +12,8 @@ void deflate_add(StrView bytes, StrBuf *out);
 /* Appends the `size` bytes whose raw compressed form is `packed`. False if it is the form of anything
  * else: at most `size` bytes are allocated and made. */
 bool inflate_raw(StrView packed, size_t size, StrBuf *out);
-/* Appends the content of a gzip file, or of several ones, one after the other. False, and nothing is appended, if
- * the content has more than `most` bytes (then *too_large is true) or the file is damaged. */
+/* Appends the content of a gzip file, or of several ones, one after the other. False, and nothing is
+ * appended, if the content has more than `most` bytes (then *too_large is true) or the file is damaged. */
 bool gzip_expand(StrView packed, size_t most, StrBuf *out, bool *too_large);
 /* The CRC-32 of zip files. */
 uint32_t crc32_of(StrView bytes);

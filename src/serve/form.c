@@ -89,8 +89,8 @@ static bool next_parameter(StrView *header, StrView *name, StrBuf *value) {
     return true;
 }
 
-/* The parameter of a header in new memory; NULL if it has none of this name. The value of the header itself is
- * no parameter. */
+/* The parameter of a header in new memory; NULL if it has none of this name. The value of the header itself
+ * is no parameter. */
 static char *find_parameter(StrView header, const char *wanted) {
     StrBuf value = {0};
     StrView name, first;
@@ -113,7 +113,7 @@ static size_t find(StrView text, StrView boundary) {
     return text.length;
 }
 
-/* Where the next delimiter begins: a boundary on a line of its own, or the last one, which has -- after it. */
+/* Where the next delimiter begins: a boundary on a line of its own, or the last one, followed by --. */
 static size_t find_delimiter(StrView text, StrView delimiter) {
     StrView rest = text;
     for (size_t at; (at = find(rest, delimiter)) < rest.length;) {

@@ -1,8 +1,8 @@
 /* form.h - the fields of a form in the body of a request.
  *
  *   URL-encoded  q=go+%21&target=fr (WHATWG URL Standard, 5.1)
- *   multipart    multipart/form-data (RFC 7578). Headers of a part other than Content-Disposition are ignored,
- *                except a Content-Transfer-Encoding that changes bytes: it is refused
+ *   multipart    multipart/form-data (RFC 7578). Headers of a part other than Content-Disposition are
+ *                ignored, except a Content-Transfer-Encoding that changes bytes: it is refused
  *
  * Owner   fields point into the body or into memory that is never freed: call it in a memory scope
  * Fails   STATUS_DATA, with a message for the client

@@ -13,7 +13,8 @@
  * A WORKING request is suspended: it occupies no thread.
  *
  * Limits  connections (more wait to be accepted); bytes of the head of a request (32 KB: 431), of its body
- *         (413; also unpacked), of all bodies together (503) and of all answers that clients have not read yet (503);
+ *         (413; also unpacked), of all bodies together (503) and of all answers that clients have not
+ *         read yet (503);
  *         seconds until a request is complete (408) and until its answer is read (the connection is closed)
  * Fails   http_start: STATUS_RUNTIME
  */

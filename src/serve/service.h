@@ -11,8 +11,8 @@
  *   GET  /            a page that translates while you type
  *
  * Fails   service_run: as pool_new and http_start. A request fails with {"error": "..."} and 400, 403, 404,
- *         405, 408, 413, 415, 417, 499, 500, 501 or 503. Requests that libmicrohttpd cannot read get a page of
- *         its own (400, 413, 414, 431, 500, 505)
+ *         405, 408, 413, 415, 417, 499, 500, 501 or 503. Requests that libmicrohttpd cannot read get a page
+ *         of its own (400, 413, 414, 431, 500, 505)
  */
 #ifndef SERVE_SERVICE_H
 #define SERVE_SERVICE_H
