@@ -56,7 +56,7 @@ static Status fail_part(const char *reason) {
 }
 
 static void skip(StrView *text, size_t bytes) {
-    text->data += bytes;
+    if (bytes > 0) text->data += bytes; /* the data of an empty view can be NULL */
     text->length -= bytes;
 }
 
