@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/mem.h"
-#include "formats/html.h"
+#include "documents/html.h"
 #include "translate/problems.h"
 
 /* ---- which format ---- */

@@ -1,9 +1,9 @@
-/* translate_document.h - attn-mt translate with a document instead of lines (formats/document.h). */
+/* translate_document.h - attn-mt translate with a document instead of lines (documents/document.h). */
 #ifndef CLI_TRANSLATE_DOCUMENT_H
 #define CLI_TRANSLATE_DOCUMENT_H
 
 #include "cli/translate_options.h"
-#include "formats/document.h"
+#include "documents/document.h"
 #include "io/fileio.h"
 
 /* Finds the format of the inputs, by --format or by their content; NULL: lines of text. STATUS_USAGE if

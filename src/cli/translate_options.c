@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "bleu/bleu_tokenizers.h"
-#include "formats/document.h"
+#include "documents/document.h"
 #include "search/rescore.h"
 #include "translate/mbr.h"
 

@@ -10,7 +10,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "base/version.h"
-#include "formats/html.h"
+#include "documents/html.h"
 #include "kern/kern.h"
 #include "search/ensemble.h"
 #include "translate/alignment.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include "base/utf8.h"
-#include "formats/document.h"
+#include "documents/document.h"
 #include "fuzz/scratch.h"
 
 static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT,   &PO_DOCUMENT,     &XLIFF_DOCUMENT,

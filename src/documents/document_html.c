@@ -3,8 +3,8 @@
 #include <strings.h>
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "formats/document.h"
-#include "formats/html.h"
+#include "documents/document.h"
+#include "documents/html.h"
 #include "text/markup.h"
 
 enum { KIND_TEXT, KIND_ATTRIBUTE };

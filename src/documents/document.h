@@ -12,8 +12,8 @@
  * Owner   document_free releases everything; `path` and `options` belong to the caller
  * Fails   STATUS_DATA with the file and, if there is one, the line
  */
-#ifndef FORMATS_DOCUMENT_H
-#define FORMATS_DOCUMENT_H
+#ifndef DOCUMENTS_DOCUMENT_H
+#define DOCUMENTS_DOCUMENT_H
 
 #include "base/status.h"
 #include "base/strview.h"

@@ -6,8 +6,8 @@
  *
  * Owner   tags are views into the text
  */
-#ifndef FORMATS_HTML_H
-#define FORMATS_HTML_H
+#ifndef DOCUMENTS_HTML_H
+#define DOCUMENTS_HTML_H
 
 #include "base/strview.h"
 

@@ -1,5 +1,5 @@
 /* document.c - the table of formats, and what they have in common. */
-#include "formats/document.h"
+#include "documents/document.h"
 
 #include <stdlib.h>
 #include <string.h>

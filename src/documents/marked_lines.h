@@ -3,8 +3,8 @@
  *
  * Owner   the strings of a Codes are copies; codes_free releases them
  */
-#ifndef FORMATS_MARKED_LINES_H
-#define FORMATS_MARKED_LINES_H
+#ifndef DOCUMENTS_MARKED_LINES_H
+#define DOCUMENTS_MARKED_LINES_H
 
 #include "base/strview.h"
 

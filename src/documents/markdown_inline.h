@@ -4,10 +4,10 @@
  * with their targets. Tags of HTML stay tags. A character that
  * has a backslash in the text gets one everywhere.
  */
-#ifndef FORMATS_MARKDOWN_INLINE_H
-#define FORMATS_MARKDOWN_INLINE_H
+#ifndef DOCUMENTS_MARKDOWN_INLINE_H
+#define DOCUMENTS_MARKDOWN_INLINE_H
 
-#include "formats/marked_lines.h"
+#include "documents/marked_lines.h"
 
 /* `document`: all of it, for the definitions of links. */
 void markdown_encode(StrView document, StrView text, Codes *codes, StrBuf *out);

@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "formats/document.h"
+#include "documents/document.h"
 #include "formats/plural_forms.h"
-#include "formats/po_format.h"
+#include "documents/po_format.h"
 #include "text/placeholders.h"
 
 enum { MOST_FORMS = PLURAL_FORMS_MAX };

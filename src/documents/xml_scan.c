@@ -1,5 +1,5 @@
 /* xml_scan.c - see xml_scan.h. */
-#include "formats/xml_scan.h"
+#include "documents/xml_scan.h"
 
 #include <string.h>
 #include "text/markup.h"

@@ -1,6 +1,6 @@
 /* po_format.h - do the format directives of two strings agree, as msgfmt checks them? */
-#ifndef FORMATS_PO_FORMAT_H
-#define FORMATS_PO_FORMAT_H
+#ifndef DOCUMENTS_PO_FORMAT_H
+#define DOCUMENTS_PO_FORMAT_H
 
 #include "base/strview.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include "formats/document.h"
+#include "documents/document.h"
 #include "kern/kern.h"
 #include "translate/translator.h"
 #include "unit/cases.h"

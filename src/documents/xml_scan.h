@@ -4,8 +4,8 @@
  *
  * Owner   views are into the text
  */
-#ifndef FORMATS_XML_SCAN_H
-#define FORMATS_XML_SCAN_H
+#ifndef DOCUMENTS_XML_SCAN_H
+#define DOCUMENTS_XML_SCAN_H
 
 #include "base/strview.h"
 

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "formats/document.h"
-#include "formats/marked_lines.h"
+#include "documents/document.h"
+#include "documents/marked_lines.h"
 #include "text/markup.h"
 
 enum { MOST_JOINED = 6, SHORTEST_LINE = 20 };

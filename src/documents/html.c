@@ -1,5 +1,5 @@
 /* html.c - see html.h. One pass over the tags. */
-#include "formats/html.h"
+#include "documents/html.h"
 
 #include <string.h>
 #include <strings.h>

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 #include "base/mem.h"
-#include "formats/document.h"
-#include "formats/xml_scan.h"
+#include "documents/document.h"
+#include "documents/xml_scan.h"
 #include "text/entities.h"
 #include "text/markup.h"
 

@@ -1,9 +1,9 @@
 /* markdown_inline.c - see markdown_inline.h. One pass; the ends of open pairs are on a stack. */
-#include "formats/markdown_inline.h"
+#include "documents/markdown_inline.h"
 
 #include <ctype.h>
 #include <string.h>
-#include "formats/document.h"
+#include "documents/document.h"
 #include "text/entities.h"
 #include "text/markup.h"
 

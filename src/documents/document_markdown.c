@@ -8,9 +8,9 @@
 #include <ctype.h>
 #include <string.h>
 #include "base/mem.h"
-#include "formats/document.h"
-#include "formats/markdown_inline.h"
-#include "formats/marked_lines.h"
+#include "documents/document.h"
+#include "documents/markdown_inline.h"
+#include "documents/marked_lines.h"
 #include "text/markup.h"
 
 typedef struct {

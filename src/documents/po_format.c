@@ -1,6 +1,6 @@
 /* po_format.c - see po_format.h. A directive of printf is a space away from text: "50% of" has "% o", which
  * placeholders of text/placeholders.h do not know. */
-#include "formats/po_format.h"
+#include "documents/po_format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* marked_lines.c - see marked_lines.h. */
-#include "formats/marked_lines.h"
+#include "documents/marked_lines.h"
 
 #include <string.h>
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "formats/document.h"
+#include "documents/document.h"
 
 void codes_add_single(Codes *codes, StrView part, StrBuf *text) {
     strbuf_format(text, "<m%zu/>", codes->open.count);
