@@ -101,6 +101,10 @@ const Option TRANSLATE_OPTIONS[] = {
      .choices = ACCELERATOR_CHOICES, .arg = "MARK",
      .help = "remove the mark of a line's accelerator key (&File, _Open), and put it before a letter of the "
              "word that translates its word; auto: & or _"},
+    {.flag = "raw", .type = OPT_BOOL, FIELD(translator.raw), .default_text = "false",
+     .help = "the model reads each line as it is, and what it writes is the translation: nothing is copied, "
+             "respelled or put into small letters, no loop is ended early, and white space at both ends of a "
+             "line does not stay"},
     {.flag = "target-language", .type = OPT_STRING, FIELD(translator.target_language), .arg = "NAME",
      .help = "translate to NAME, such as fra, unless a line begins with a token such as >>fra<<: for models "
              "with several target languages, which inspect lists"},
@@ -226,7 +230,19 @@ static Status check_constraints(const TranslateOptions *options, const Seq2Seq *
     return option ? model_require_left_to_right(model, option) : STATUS_OK;
 }
 
+static Status check_raw(const TranslateOptions *options) {
+    const TranslatorOptions *t = &options->translator;
+    if (!t->raw || (!t->tags && t->accelerator == ACCELERATOR_NONE)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "--raw leaves the text as it is; %s",
+                options->document ? "documents are taken apart"
+                : t->tags         ? "--tags takes markup out of it"
+                                  : "--accelerator takes marks out of it");
+    return status_hint(STATUS_USAGE, "give one of them");
+}
+
 Status translate_options_apply(TranslateOptions *options, const Ensemble *models, OutputStyle *style) {
+    TRY(check_raw(options));
+    options->translator.search.keep_loops = options->translator.raw;
     TRY(check_constraints(options, models->items[0]));
     TRY(choose_output(options, models, style));
     return choose_confidence(options, models, style);

@@ -307,6 +307,10 @@ const Option DECODE_OPTIONS[] = {
     {.key = "decode.beam_size", .common = true, .letter = 'b', DECODE(INT, beam_size),
      .default_text = "5", .min = 1, .max = 1000, .arg = "N",
      .help = "hypotheses per sentence, 1 = greedy search", .group = "Search"},
+    {.key = "decode.early_stopping", DECODE(CHOICE, early_stopping), .default_text = "narrow",
+     .choices = EARLY_STOPPING_CHOICES, .arg = "KIND",
+     .help = "when a beam search ends; narrow: each translation that ends makes the beam narrower, and the "
+             "search ends when no other can be better; or as in another program (docs/public-models.md)"},
     {.key = "decode.length_penalty", .letter = 'n', DECODE(REAL, length_penalty),
      .default_text = "1", .max = 10, .implied_value = "1", .arg = "ALPHA",
      .help = "divide scores by length^ALPHA; 0 = off"},

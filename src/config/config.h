@@ -100,8 +100,13 @@ typedef struct {
     double comm_timeout; /* seconds */
 } TrainOptions;
 
+/* When a beam search ends: search/search.h. */
+typedef enum { STOP_NARROW, STOP_MARIAN, STOP_TRANSFORMERS, STOP_CTRANSLATE2 } EarlyStopping;
+#define EARLY_STOPPING_CHOICES "narrow|marian|transformers|ctranslate2"
+
 typedef struct {
     int beam_size;
+    int early_stopping;         /* EarlyStopping */
     double length_penalty;      /* hypothesis score / length^alpha */
     double max_length_factor;   /* target tokens allowed per source token ... */
     int max_length_extra;       /* ... plus this number */

@@ -38,10 +38,11 @@ void import_put_sizes(Import *im, const ImportSizes *s) {
     if (s->max_positions) json_put_integer(o, "max_positions", s->max_positions);
 }
 
-void import_put_search(Import *im, int beam, double length_penalty, bool allow_unk, double factor,
-                       int extra) {
+void import_put_search(Import *im, const char *program, int beam, double length_penalty, bool allow_unk,
+                       double factor, int extra) {
     StrBuf *o = &im->decode_options;
     json_put_integer(o, "beam_size", beam);
+    json_put_string(o, "early_stopping", sv(program));
     json_put_number(o, "length_penalty", length_penalty);
     json_put_bool(o, "allow_unk", allow_unk);
     json_put_number(o, "max_length_factor", factor);

@@ -173,7 +173,7 @@ Status import_ctranslate2(Import *im, const char *const given[2]) {
     strbuf_free(&file);
     TRY(status);
     TRY(put_ct2_sizes(im));
-    import_put_search(im, 4, 1, true, 2, 50);
+    import_put_search(im, "ctranslate2", 4, 1, true, 2, 50);
     TRY(read_ct2_tokens(im, &im->source, "source"));
     TRY(read_ct2_tokens(im, &im->target, "target"));
     bool zeros = foreign_tensors_number(&im->tensors, "decoder/start_from_zero_embedding", 0) > 0;

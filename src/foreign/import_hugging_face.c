@@ -77,7 +77,7 @@ Status import_hugging_face(Import *im) {
                            .epsilon = 1e-5,
                            .multiplier = import_setting_number(im, "scale_embedding", 1) > 0 ? 0 : 1,
                            .source_eos = true});
-    import_put_search(im, (int)import_setting_number(im, "num_beams", 4), 1, true, 2, 50);
+    import_put_search(im, "transformers", (int)import_setting_number(im, "num_beams", 4), 1, true, 2, 50);
     bool safe = import_has_file(im, "model.safetensors", "");
     Status status = safe ? import_read_file(im, "model.safetensors", "", &file)
                          : import_read_file(im, "pytorch_model.bin", "", &file);

@@ -194,7 +194,7 @@ Status import_marian(Import *im, bool npz) {
     strbuf_free(&file);
     TRY(status);
     TRY(put_marian_sizes(im));
-    import_put_search(im, npz ? 6 : 1, 1, false, 3, 3);
+    import_put_search(im, "marian", npz ? 6 : 1, 1, false, 3, 3);
     status = read_marian_vocabularies(im, spm, &names);
     if (status == STATUS_OK) status = import_make_tokenizers(im, names, spm);
     if (status == STATUS_OK) status = ban_controls(&im->target);

@@ -85,7 +85,8 @@ typedef struct {
 
 /* Members of `model_options` and of `decode_options`. */
 void import_put_sizes(Import *im, const ImportSizes *sizes);
-void import_put_search(Import *im, int beam, double length_penalty, bool allow_unk, double factor, int extra);
+void import_put_search(Import *im, const char *program, int beam, double length_penalty, bool allow_unk,
+                       double factor, int extra);
 Status import_read_tokens(const Import *im, const char *start, const char *end,
                           Status (*read)(StrList *, StrView), StrList *tokens);
 /* Tokenizers of both sides from their tokens and the two SentencePiece models. */

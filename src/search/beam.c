@@ -47,7 +47,7 @@ typedef struct {
     BeamRow *rows, *next;    /* [B * beam_size] rows of a sentence stand together, best first */
     int row_count, next_count, steps;
     int *parent, *tokens, *row_sentence; /* [B * beam_size] */
-    Candidate *candidates;               /* [beam_size + SEARCH_PRUNED] scratch */
+    Candidate *candidates;               /* [2 * beam_size + SEARCH_PRUNED] scratch */
     RepeatFilter filter;
     RowChoice *choices; /* [B * beam_size], or NULL */
     /* With constraints: */
@@ -198,6 +198,7 @@ static void end_loops(BeamSearch *search, BeamSentence *sentence, int start) {
     if (search->steps % LOOP_EVERY != 0) return;
     for (int i = start; i < search->next_count; i++) {
         if (row_loops(search, sentence, &search->next[i])) {
+            if (sentence->ended_count == search->options->decode.beam_size) continue;
             sentence_end(search, sentence, &search->next[i]);
             sentence->ended[sentence->ended_count - 1].rank = -INFINITY;
             continue;
@@ -208,10 +209,74 @@ static void end_loops(BeamSearch *search, BeamSentence *sentence, int start) {
     search->next_count = kept;
 }
 
+/* ---- a beam that keeps its width ---- */
+
+static bool keeps_width(const BeamSearch *search) {
+    return search->options->decode.early_stopping >= STOP_TRANSFORMERS && !search->constraints;
+}
+
+/* Of more than `beam_size` hypotheses that ended the worst one goes. */
+static void keep_best_ended(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
+    if (sentence->ended_count < search->options->decode.beam_size) {
+        sentence_end(search, sentence, row);
+        return;
+    }
+    Ended *worst = &sentence->ended[0];
+    for (int i = 1; i < sentence->ended_count; i++)
+        if (sentence->ended[i].rank <= worst->rank) worst = &sentence->ended[i];
+    if (!(rank_of(search, row, search->steps) > worst->rank)) return;
+    for (; worst < &sentence->ended[sentence->ended_count - 1]; worst++) *worst = worst[1];
+    sentence->ended_count--;
+    sentence_end(search, sentence, row);
+}
+
+/* `best`: the growing hypothesis with the highest score. */
+static bool sentence_has_ended(const BeamSearch *search, const BeamSentence *sentence, const BeamRow *best) {
+    if (sentence->ended_count < search->options->decode.beam_size) return false;
+    if (search->options->decode.early_stopping == STOP_CTRANSLATE2) return true;
+    double worst = INFINITY;
+    for (int i = 0; i < sentence->ended_count; i++) worst = fmin(worst, sentence->ended[i].rank);
+    return !(rank_of(search, best, search->steps) > worst);
+}
+
+/* The candidates of a last step that is </s> whatever the model says. */
+static int end_all(BeamSearch *search, int first, int end) {
+    for (int r = first; r < end; r++)
+        search->candidates[r - first] = (Candidate){r, VOCAB_EOS, 0, search->rows[r].score, {0}};
+    return end - first;
+}
+
+/* The same as sentence_advance, of `count` candidates. The tree receives `pruned` candidates. */
+static void sentence_advance_wide(BeamSearch *search, BeamSentence *sentence, int count, int first, int end,
+                                  int pruned) {
+    int beam = search->options->decode.beam_size, start = search->next_count;
+    bool can_grow = search->steps < sentence->max_steps;
+    if (!can_grow && hypothesis_forces_end(&search->options->decode)) count = end_all(search, first, end);
+    for (int i = 0; i < count; i++) {
+        Candidate at = search->candidates[i];
+        BeamRow row = search->rows[at.row];
+        bool is_end = at.token == VOCAB_EOS, ends = (is_end || !can_grow) && i < beam;
+        bool grows = !is_end && can_grow && search->next_count - start < beam;
+        if (!ends && !grows && pruned-- <= 0) continue;
+        row.node = backpointers_add(&search->tree, row.node, at.token, at.log_p, row.attention);
+        search->tree.nodes[row.node].pruned = !ends && !grows;
+        row.score = at.score;
+        if (ends) keep_best_ended(search, sentence, &row);
+        if (!grows) continue;
+        search->parent[search->next_count] = at.row;
+        search->next[search->next_count++] = row;
+    }
+    if (can_grow) end_loops(search, sentence, start);
+    if (search->next_count > start && sentence_has_ended(search, sentence, &search->next[start]))
+        search->next_count = start;
+}
+
 /* Extend the hypotheses of one sentence, rows first..end-1; those that have not ended are added to `next`. */
 static void sentence_advance(BeamSearch *search, const ScorerStep *step, int first, int end) {
     BeamSentence *sentence = &search->sentences[search->rows[first].sentence];
-    int keep = search->options->decode.beam_size - sentence->ended_count, start = search->next_count;
+    bool wide = keeps_width(search);
+    int beam = search->options->decode.beam_size;
+    int keep = wide ? 2 * beam : beam - sentence->ended_count, start = search->next_count;
     int pruned = search->options->tree ? SEARCH_PRUNED : 0;
     for (int r = first; r < end; r++)
         if (search->options->attention)
@@ -219,6 +284,10 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
     const Constraints *constraints = constraints_of(search, search->rows[first].sentence);
     int count = constraints ? find_constrained(search, constraints, step, first, end, keep)
                             : find_candidates(search, step, first, end, keep + pruned);
+    if (wide) {
+        sentence_advance_wide(search, sentence, count, first, end, pruned);
+        return;
+    }
     for (int i = 0; i < count; i++) {
         Candidate at = search->candidates[i];
         BeamRow row = search->rows[at.row];
@@ -248,13 +317,15 @@ static void sentence_advance(BeamSearch *search, const ScorerStep *step, int fir
 static RowChoice row_choice(BeamSearch *search, int r) {
     const BeamRow *row = &search->rows[r];
     const DecodeOptions *decode = &search->options->decode;
-    RowChoice choice = {.top = decode->beam_size + (search->options->tree ? SEARCH_PRUNED : 0)};
+    RowChoice choice = {.top = decode->beam_size + keeps_width(search) +
+                               (search->options->tree ? SEARCH_PRUNED : 0)};
     if (search->constraints)
         choice = constraints_choice(&search->constraints[row->sentence], &row->state, decode->beam_size,
                                     search->extra + (size_t)r * CONSTRAINTS_MAX);
     if (decode->no_repeat_ngram > 0)
         repeat_filter_ban(&search->filter, &search->tree, row->node, search->steps, decode->no_repeat_ngram,
                           &choice);
+    if (search->steps == 0 && !search->constraints) scorer_ban_empty(decode, &choice);
     return choice;
 }
 
@@ -287,10 +358,23 @@ static void all_advance(BeamSearch *search) {
     search->row_count = search->next_count;
 }
 
+/* Best first, whether they ended with </s> or at the maximal length. */
+static void sort_ended(BeamSentence *sentence) {
+    for (int i = 1; i < sentence->ended_count; i++) {
+        Ended end = sentence->ended[i];
+        int to = i;
+        for (; to > 0 && end.rank > sentence->ended[to - 1].rank; to--)
+            sentence->ended[to] = sentence->ended[to - 1];
+        sentence->ended[to] = end;
+    }
+}
+
 static void sentence_result(const BeamSearch *search, BeamSentence *sentence, HypothesisList *list) {
     Ended *ended = sentence->ended;
+    bool by_rank = search->options->decode.early_stopping != STOP_NARROW && !search->constraints;
     if (sentence->ended_count == 0)
         ended[sentence->ended_count++] = (Ended){.node = -1}; /* only if no score is a number */
+    if (by_rank) sort_ended(sentence);
     list->items = mem_alloc((size_t)sentence->ended_count, sizeof *list->items);
     for (; list->count < sentence->ended_count; list->count++) {
         const Ended *end = &ended[list->count];
@@ -300,7 +384,7 @@ static void sentence_result(const BeamSearch *search, BeamSentence *sentence, Hy
         hypothesis->met = end->met;
         hypothesis->attention_score = end->attention_score;
     }
-    hypotheses_rank(list);
+    if (!by_rank) hypotheses_rank(list);
     hypotheses_truncate(list, search->options->n_best);
 }
 
@@ -318,14 +402,14 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
     search.parent = mem_alloc(most, sizeof *search.parent);
     search.tokens = mem_alloc(most, sizeof *search.tokens);
     search.row_sentence = mem_alloc(most, sizeof *search.row_sentence);
-    search.candidates = mem_alloc(beam + SEARCH_PRUNED, sizeof *search.candidates);
-    if (constraints || options->decode.no_repeat_ngram > 0)
+    search.candidates = mem_alloc(2 * beam + SEARCH_PRUNED, sizeof *search.candidates);
+    if (constraints || options->decode.no_repeat_ngram > 0 || keeps_width(&search))
         search.choices = mem_alloc(most, sizeof *search.choices);
     if (constraints) search.extra = mem_alloc(most * CONSTRAINTS_MAX, sizeof *search.extra);
     Ended *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
         search.sentences[b].ended = ended + (size_t)b * beam;
-        search.sentences[b].loop_limit = loop_limit(sources[b]);
+        search.sentences[b].loop_limit = loop_limit(options, sources[b]);
         search.sentences[b].max_steps =
             constraints_max_steps(constraints ? &constraints[b] : NULL, &options->decode, sources[b].length);
         if (constraints && constraints_has_terms(&constraints[b])) search.step_options.attention = true;

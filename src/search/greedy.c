@@ -27,6 +27,7 @@ typedef struct {
     int *tokens, *sentence; /* [rows] */
     int *growing;           /* [rows] rows that have not ended */
     RowChoice *choices;     /* [rows]; NULL: the best token */
+    bool first_choices;     /* only at the first step */
     int *extra;             /* [rows] the next tokens of given translations or prefixes */
     RepeatFilter filter;
 } GreedySearch;
@@ -49,6 +50,8 @@ static bool row_advance(GreedySearch *search, int r, const ScorerStep *step) {
     const ScoredToken *best = step->tokens + (size_t)r * (size_t)step->top;
     if (row->alternatives) add_alternatives(row, best, step->count[r] - 1, search->options->alternatives);
     ScoredToken next = row->target ? best[step->count[r] - 1] : best[0];
+    if (!row->target && row->steps + 1 == row->max_steps && hypothesis_forces_end(&search->options->decode))
+        next = (ScoredToken){VOCAB_EOS, 0};
     size_t attention = backpointers_add_attention(&search->tree, &step->attention, r);
     row->node = backpointers_add(&search->tree, row->node, next.token, next.log_p, attention);
     row->score += next.log_p;
@@ -71,6 +74,7 @@ static RowChoice row_choice(GreedySearch *search, const GreedyRow *row, int *ext
         RowChoice choice = {.top = 1};
         if (row->constraints) choice = constraints_choice(row->constraints, &row->state, 1, extra);
         if (n > 0) repeat_filter_ban(&search->filter, &search->tree, row->node, row->steps, n, &choice);
+        if (row->steps == 0 && !row->constraints) scorer_ban_empty(&search->options->decode, &choice);
         return choice;
     }
     *extra = row->steps < row->target->length ? row->target->ids[row->steps] : VOCAB_EOS;
@@ -89,6 +93,11 @@ static void all_advance(GreedySearch *search, HypothesisList *results) {
     }
     ScorerStep step = scorer_step(search->scorer, search->options, search->sentence, search->tokens,
                                   search->choices, search->rows);
+    if (search->first_choices) {
+        mem_free(search->choices);
+        search->choices = NULL;
+        search->first_choices = false;
+    }
     int count = 0;
     for (int r = 0; r < search->rows; r++) {
         if (row_advance(search, r, &step)) {
@@ -113,7 +122,9 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Force
     search.tokens = mem_alloc(rows, sizeof *search.tokens);
     search.sentence = mem_alloc(rows, sizeof *search.sentence);
     search.growing = mem_alloc(rows, sizeof *search.growing);
-    if (targets || constraints || options->decode.no_repeat_ngram > 0) {
+    bool always = targets || constraints || options->decode.no_repeat_ngram > 0;
+    search.first_choices = !always && options->decode.early_stopping == STOP_CTRANSLATE2;
+    if (always || search.first_choices) {
         search.choices = mem_alloc(rows, sizeof *search.choices);
         search.extra = mem_alloc(rows, sizeof *search.extra);
     }
@@ -122,7 +133,7 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Force
         int b = targets ? forced_sentence(targets, r) : r;
         *row = (GreedyRow){.sentence = b, .result = r, .node = -1};
         row->target = targets ? &targets->items[r] : NULL;
-        row->loop_limit = targets ? 0 : loop_limit(sources[b]);
+        row->loop_limit = targets ? 0 : loop_limit(options, sources[b]);
         row->constraints = constraints ? &constraints[b] : NULL;
         row->max_steps = targets
                              ? row->target->length + 1

@@ -43,6 +43,10 @@ int hypothesis_max_steps(const DecodeOptions *options, int source_length) {
     return steps < 1 ? 1 : steps > 1e6 ? 1000000 : (int)steps;
 }
 
+bool hypothesis_forces_end(const DecodeOptions *options) {
+    return options->early_stopping == STOP_TRANSFORMERS;
+}
+
 double hypothesis_normalize(const DecodeOptions *options, double score, int steps) {
     return steps > 0 ? score / pow((double)steps, options->length_penalty) : score;
 }

@@ -44,6 +44,8 @@ bool hypothesis_is_better(const Hypothesis *a, const Hypothesis *b); /* in the o
 
 /* Most target tokens for a source of that length, </s> included. */
 int hypothesis_max_steps(const DecodeOptions *options, int source_length);
+/* Is the last of these tokens </s>, whatever the model says? As transformers with forced_eos_token_id. */
+bool hypothesis_forces_end(const DecodeOptions *options);
 /* score / steps^length_penalty. */
 double hypothesis_normalize(const DecodeOptions *options, double score, int steps);
 

@@ -1,6 +1,7 @@
 /* repetition.c - see repetition.h. */
 #include "search/repetition.h"
 
+#include <limits.h>
 #include <string.h>
 #include "base/mem.h"
 
@@ -14,7 +15,8 @@ int tokens_repeats(const int *ids, int count) {
     return most;
 }
 
-int loop_limit(Tokens source) {
+int loop_limit(const SearchOptions *options, Tokens source) {
+    if (options->keep_loops) return INT_MAX;
     int repeats = tokens_repeats(source.ids, source.length);
     return repeats > LOOP_MOST ? repeats : LOOP_MOST;
 }

@@ -20,7 +20,7 @@ enum {
 /* How often a phrase of at most LOOP_PHRASE tokens follows itself; at least 1. */
 int tokens_repeats(const int *ids, int count);
 /* The repeats that a hypothesis for that source may have. */
-int loop_limit(Tokens source);
+int loop_limit(const SearchOptions *options, Tokens source);
 /* Does the hypothesis end with more than `limit` repeats of a phrase? Looks at its last `count` tokens, those
  * after a prefix. */
 bool hypothesis_loops(const Backpointers *tree, int node, int count, int limit);

@@ -336,6 +336,13 @@ ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *
     return step;
 }
 
+void scorer_ban_empty(const DecodeOptions *options, RowChoice *choice) {
+    static const int end = VOCAB_EOS;
+    if (options->early_stopping != STOP_CTRANSLATE2) return;
+    choice->banned = &end;
+    choice->banned_count = 1;
+}
+
 void scorer_select(Scorer *scorer, const int *index, int rows) {
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];

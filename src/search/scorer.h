@@ -31,6 +31,7 @@ typedef struct {
     int shortlist;          /* tokens taken from the list of each source token; 0: all tokens */
     int alternatives;       /* best next tokens returned for each step of given translations; 0: none */
     bool tokens_only;       /* greedy search computes no scores: they are 0 */
+    bool keep_loops;        /* hypotheses may repeat themselves (repetition.h) */
     bool attention;         /* return attention weights ... */
     AttentionChoice choice; /* ... of these heads */
     Backpointers *tree;     /* NULL, or an empty tree, which receives all nodes of the search of one sentence,
@@ -72,6 +73,8 @@ void scorer_begin(Scorer *scorer, const SearchOptions *options, const Tokens *so
  * of each row, and those pruned ones that a tree receives. */
 ScorerStep scorer_step(Scorer *scorer, const SearchOptions *options, const int *row_sentence,
                        const int *tokens, const RowChoice *choices, int rows);
+/* Bans </s> as the first token, if the search is that of CTranslate2 (its min_decoding_length is 1). */
+void scorer_ban_empty(const DecodeOptions *options, RowChoice *choice);
 /* Row i of the state becomes row index[i] of the state before. */
 void scorer_select(Scorer *scorer, const int *index, int rows);
 /* The first model with a score that was not finite since scorer_new; -1: none. Hypotheses with such scores

@@ -23,11 +23,20 @@ Tokenizer *tokenizer_from_sentencepiece(SentencePiece *pieces, Vocab *vocab) {
     return tokenizer;
 }
 
+/* The vocabulary may know text that is no piece: OPUS-MT has one vocabulary for the models of two
+ * languages. */
+static int id_of(const Tokenizer *tokenizer, const EncodedPiece *piece) {
+    int id = tokenizer->piece_ids[piece->id];
+    if (id != VOCAB_UNK || piece->id != sentencepiece_unknown(tokenizer->pieces)) return id;
+    int known = vocab_id(tokenizer->vocab, piece->text);
+    return known >= VOCAB_SPECIALS ? known : VOCAB_UNK;
+}
+
 /* Appends the ids of the text that is encoded. */
 static void add_ids(const Tokenizer *tokenizer, IdList *ids, StrList *unknown) {
     const SentencePieceText *text = &tokenizer->text;
     for (size_t i = 0; i < text->count; i++) {
-        int id = tokenizer->piece_ids[text->pieces[i].id];
+        int id = id_of(tokenizer, &text->pieces[i]);
         id_list_add(ids, id);
         if (id == VOCAB_UNK && unknown) strlist_add(unknown, text->pieces[i].text);
     }

@@ -54,8 +54,9 @@ static bool has_unknown(Tokens tokens) {
 /* The same for a source: in other characters where the tokenizer does not know those of the text. */
 static Tokens chunks_source(Chunks *chunks, Tokenizer *tokenizer, StrView language, StrView text,
                             StrList *unknown) {
-    Tokens tokens = chunks_tokens(chunks, tokenizer, language, text, NULL);
-    if (!has_unknown(tokens)) return tokens;
+    bool raw = chunks->options->raw;
+    Tokens tokens = chunks_tokens(chunks, tokenizer, language, text, raw ? unknown : NULL);
+    if (raw || !has_unknown(tokens)) return tokens;
     StrBuf repaired = {0}, respelled = {0};
     utf8_repair(text, &repaired);
     text_respell(tokenizer, strbuf_view(&repaired), &respelled);
@@ -150,6 +151,7 @@ bool chunks_add_plain(Chunks *chunks, int line, StrView text) {
     Tokenizer *tokenizer = seq2seq_source(chunks->models[0]);
     StrBuf small = {0}, repaired = {0}, respelled = {0};
     Markup unknown = {0};
+    if (chunks->options->raw) return chunks_add(chunks, line, text, (MarkedChunk){0}, false);
     bool capitals = text_lower_capitals(tokenizer, text, &small), added = false;
     utf8_repair(capitals ? strbuf_view(&small) : text, &repaired);
     if (!chunks->options->read_unknown && !knows_all(chunks, tokenizer, strbuf_view(&repaired)))

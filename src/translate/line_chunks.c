@@ -43,6 +43,7 @@ static int chunks_add_text(Chunks *chunks, int line, StrView text, long number, 
     TextList texts = {0};
     int added = 0;
     line_split(seq2seq_source(chunks->models[0]), text, options->search.decode.max_input_length, &texts);
+    if (options->raw && texts.count == 1) texts.items[0] = text; /* with its white space */
     warn_long(options, text, &texts, number);
     for (int i = 0; i < texts.count && (i == 0 || !options->crop); i++)
         added += chunks_add_part(chunks, line, texts.items[i], end);
@@ -78,13 +79,13 @@ static void split_text(const Chunks *chunks, StrView text, TextList *parts) {
     if (chunks->options->tags)
         split_at_breaks(text, parts);
     else
-        text_list_add(parts, trim(text));
+        text_list_add(parts, chunks->options->raw ? text : trim(text));
     chunks->notes->unsplit += sentences > parts->count;
 }
 
 /* Is the text copied? With tags, its marks decide (chunks_add_marked). */
 static bool is_copied(const TranslatorOptions *options, StrView text) {
-    return !options->tags && !options->translate_symbols && text_is_copied(text) &&
+    return !options->raw && !options->tags && !options->translate_symbols && text_is_copied(text) &&
            !chunks_has_term(options, text);
 }
 
@@ -130,6 +131,7 @@ int chunks_add_line(Chunks *chunks, int i, StrView line, const LineConstraints *
             continue;
         else if (constrained || !is_copied(options, parts.items[p]))
             added += chunks_add_text(chunks, i, parts.items[p], number, &end);
+    if (options->raw && added == 0) end = line.data + line.length;
     chunks_add_gap(chunks, end, line.data + line.length);
     if (constraints || options->glossary)
         chunks_constrain(chunks, constraints, number, chunks->count - added, &chunks->unknown[i]);

@@ -10,6 +10,9 @@
  *               in capitals is translated in small letters if the vocabulary knows only these, and its
  *               translation is written in capitals. Words and symbols that the first model cannot spell
  *               (tokenizer/unknown_words.h) are taken out, and put back by the attention weights as below.
+ *   Raw         with options.raw the two above are off, and so is the end of loops (search/repetition.h): models
+ *               read the text of the line as it is, and the translation is what they write. The white space
+ *               around the line is for the tokenizer to treat.
  *   Paragraphs  with options.split lines are cut into sentences (sentences.h). The white space between and
  *               around sentences stays, except that single spaces come and go with the script
  *               (translation.h). The k-th item of a translation joins the k-th hypotheses of all sentences.
@@ -53,6 +56,7 @@ typedef struct {
     bool tags_aside;        /* texts with tags are translated without their markup, which the attention puts
                              * back: for models that have not learned from texts with such tags */
     bool translate_symbols; /* also text without letters: the model learned to */
+    bool raw;               /* models read lines as they are; not with `tags` */
     bool read_unknown;      /* models read <unk> for what they cannot spell; it is not put back */
     AcceleratorKind
         accelerator;          /* taken out of lines, and put back before a letter of the word that stands for

@@ -1,4 +1,5 @@
 /* search.c - greedy, beam and forced search on a small random model. */
+#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -644,8 +645,46 @@ static void test_repeats(void **state) {
         assert_int_equal(tokens_repeats(ids, count), CASES[c].repeats);
     }
     int many[40] = {0};
-    assert_int_equal(loop_limit((Tokens){many, 40}), 40); /* as often as the source */
-    assert_int_equal(loop_limit((Tokens){many, 2}), LOOP_MOST);
+    assert_int_equal(loop_limit(&(SearchOptions){0}, (Tokens){many, 40}), 40); /* as often as the source */
+    assert_int_equal(loop_limit(&(SearchOptions){0}, (Tokens){many, 2}), LOOP_MOST);
+    assert_int_equal(loop_limit(&(SearchOptions){.keep_loops = true}, (Tokens){many, 2}), INT_MAX);
+}
+
+/* The searches of other programs fill the beam, and rank by score alone. transformers' last token is </s>;
+ * CTranslate2's first one is not. */
+static void test_early_stopping(void **state) {
+    (void)state;
+    Fixture fixture;
+    int order[SENTENCES], ended_late = 0, cut = 0;
+    identity(order);
+    fixture_begin(&fixture, 12);
+    for (int kind = STOP_MARIAN; kind <= STOP_CTRANSLATE2; kind++)
+        for (int beam = 1; beam <= 4; beam += 3) {
+            HypothesisList results[SENTENCES] = {{0}};
+            SearchOptions options = GREEDY;
+            options.decode.early_stopping = kind;
+            options.decode.beam_size = options.n_best = beam;
+            options.decode.max_length_factor = 0;
+            options.decode.max_length_extra = 6;
+            options.keep_loops = true;
+            search_some(&fixture, order, SENTENCES, &options, beam > 1, results);
+            for (int i = 0; i < SENTENCES; i++) {
+                if (kind != STOP_MARIAN) assert_int_equal(results[i].count, beam);
+                for (int k = 0; k < results[i].count; k++) {
+                    const Hypothesis *h = &results[i].items[k];
+                    assert_true(h->steps <= 6);
+                    if (k > 0) assert_true(h[-1].normalized >= h->normalized);
+                    cut += kind == STOP_MARIAN && h->steps == h->length;
+                    ended_late += kind == STOP_TRANSFORMERS && h->steps == 6;
+                    if (kind == STOP_TRANSFORMERS) assert_int_equal(h->steps, h->length + 1);
+                    if (kind == STOP_TRANSFORMERS && h->steps == 6) assert_true(h->token_scores[5] <= 0);
+                    if (kind == STOP_CTRANSLATE2) assert_true(h->length > 0);
+                }
+            }
+            results_free(results, SENTENCES);
+        }
+    assert_true(ended_late > 0 && cut > 0);
+    fixture_end(&fixture);
 }
 
 int main(void) {
@@ -665,6 +704,7 @@ int main(void) {
         cmocka_unit_test(test_no_repeat_ngram),
         cmocka_unit_test(test_loops_end),
         cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_early_stopping),
         cmocka_unit_test(test_blocks_of_rows),
         cmocka_unit_test(test_tokens_only),
         cmocka_unit_test(test_attention_is_a_distribution),
