@@ -37,12 +37,12 @@ void search_add_alternatives(Scorer *scorer, const Tokens *sources, int B, const
  * attention score without the part that may be taken back. Hypotheses at the maximal length without </s> rank
  * after all that ended. `constraints` [B], or NULL: prefixes and phrases.
  *
- * decode.early_stopping other than STOP_NARROW follows another program. Hypotheses at the maximal length rank
- * like those that ended. STOP_MARIAN changes nothing else. With STOP_TRANSFORMERS and STOP_CTRANSLATE2 the beam
- * keeps its width if there are no constraints: of the candidates of a step, those </s> that are among the best
- * `beam_size` end, and the best `beam_size` others go on. The search of a sentence ends when `beam_size`
- * hypotheses have ended; with STOP_TRANSFORMERS only if also no growing score / steps^length_penalty is above
- * the worst of the best `beam_size` that ended. */
+ * decode.early_stopping other than STOP_NARROW follows another program. Hypotheses at the maximal length
+ * rank like those that ended. STOP_MARIAN changes nothing else. With STOP_TRANSFORMERS and STOP_CTRANSLATE2
+ * the beam keeps its width if there are no constraints: of the candidates of a step, those </s> that are
+ * among the best `beam_size` end, and the best `beam_size` others go on. The search of a sentence ends when
+ * `beam_size` hypotheses have ended; with STOP_TRANSFORMERS only if also no growing score /
+ * steps^length_penalty is above the worst of the best `beam_size` that ended. */
 void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *constraints, int B,
                  const SearchOptions *options, HypothesisList *results);
 

@@ -10,9 +10,9 @@
  *               in capitals is translated in small letters if the vocabulary knows only these, and its
  *               translation is written in capitals. Words and symbols that the first model cannot spell
  *               (tokenizer/unknown_words.h) are taken out, and put back by the attention weights as below.
- *   Raw         with options.raw the two above are off, and so is the end of loops (search/repetition.h): models
- *               read the text of the line as it is, and the translation is what they write. The white space
- *               around the line is for the tokenizer to treat.
+ *   Raw         with options.raw the two above are off, and so is the end of loops (search/repetition.h):
+ *               models read the text of the line as it is, and the translation is what they write. The white
+ *               space around the line is for the tokenizer to treat.
  *   Paragraphs  with options.split lines are cut into sentences (sentences.h). The white space between and
  *               around sentences stays, except that single spaces come and go with the script
  *               (translation.h). The k-th item of a translation joins the k-th hypotheses of all sentences.

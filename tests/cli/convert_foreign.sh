@@ -135,8 +135,8 @@ cp "$foreign/firefox/float.npz" "$foreign"/firefox/*.spm "$TMP/floats"
 expect 0 "$attn" convert "$TMP/floats" -o "$model"
 both firefox-float firefox-float.marian.json '' '' ''
 
-# CTranslate2: at most 256 tokens, and no </s> at first, which raises its scores. Its pieces of lines 18 to 20 are
-# those of transformers. It may write <s>, which takes a place in the beam of line 24 of Argos' model.
+# CTranslate2: at most 256 tokens, and no </s> at first, which raises its scores. Its pieces of lines 18 to 20
+# are those of transformers. It may write <s>, which takes a place in the beam of line 24 of Argos' model.
 length='--max-length-factor 0 --max-length-extra 256 --alternatives 1000'
 pieces="--sentencepiece $foreign/opus-hf/source.spm --target-sentencepiece $foreign/opus-hf/target.spm"
 # shellcheck disable=SC2086
@@ -149,11 +149,12 @@ answers argos argos-float32.json beam4 24 "--beam-size 4 $length" --no-end-first
 answers argos argos-float32.json argos 24 "--beam-size 4 --length-penalty=0.2 $length" \
     '--no-end-first --tolerance 1'
 
-# 8 bits: integers are the same, sums of floats beside them are not, and a number that is rounded the other way
-# changes scores. One scale for each row of activations, as in CTranslate2.
+# 8 bits: integers are the same, sums of floats beside them are not, and a number that is rounded the other
+# way changes scores. One scale for each row of activations, as in CTranslate2.
 # shellcheck disable=SC2086
 expect 0 "$attn" convert "$foreign/opus-ct2-int8" $pieces -o "$model"
-answers opus-ct2-int8 opus-ct2-int8.json greedy 18,19,20 "--beam-size 1 $length" '--no-end-first --tolerance 0.01'
+answers opus-ct2-int8 opus-ct2-int8.json greedy 18,19,20 "--beam-size 1 $length" \
+    '--no-end-first --tolerance 0.01'
 
 # 8 bits stay 8 bits.
 expect 0 "$attn" convert "$foreign/firefox" -o "$TMP/bytes.safetensors"
