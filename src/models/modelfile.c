@@ -198,11 +198,12 @@ static Status read_description(const SafeFile *file, Config *config, Tokenizer *
     if (config_read_json(config, sv(text)) != STATUS_OK)
         return status_context(STATUS_DATA, "its configuration");
     TRY(read_tokenizer(file, "source", source));
-    if (safetensors_metadata(file, "target"))
+    const char *own = safetensors_metadata(file, "target");
+    if (own && strcmp(own, safetensors_metadata(file, "source")) != 0)
         TRY(read_tokenizer(file, "target", target));
     else
         *target = tokenizer_retain(*source);
-    if (config->model.tie == TIE_ALL &&
+    if (config->model.tie == TIE_ALL && *source != *target &&
         vocab_difference(tokenizer_vocab(*source), tokenizer_vocab(*target)) >= 0)
         return status_fail(STATUS_DATA, "its embeddings are shared but its vocabularies are not");
     return STATUS_OK;

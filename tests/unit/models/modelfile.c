@@ -145,6 +145,39 @@ static void test_two_sentencepiece(void **state) {
     config_free(&config);
 }
 
+/* Two tokenizers that are alike become one, as Firefox' models have them. */
+static void test_same_tokenizers(void **state) {
+    (void)state;
+    const char *path = "tests/golden/sentencepiece/unigram-bytes.model";
+    Tokenizer *sides[2];
+    for (int side = 0; side < 2; side++) {
+        StrBuf file = {0};
+        SentencePiece *pieces;
+        assert_int_equal(file_read(path, 0, &file), STATUS_OK);
+        assert_int_equal(sentencepiece_read(&pieces, strbuf_view(&file), path), STATUS_OK);
+        Vocab *vocab = vocab_new();
+        vocab_add(vocab, SV("e"));
+        sides[side] = tokenizer_from_sentencepiece(pieces, vocab);
+        strbuf_free(&file);
+    }
+    Config config;
+    config_init(&config);
+    config.text.tokenizer = TOKENIZER_SENTENCEPIECE;
+    config.model.embedding = config.model.hidden = 4;
+    Seq2Seq *model = seq2seq_new(&config, sides[0], sides[1]), *loaded;
+    params_initialize(seq2seq_params(model), 3);
+    const char *one = fixture_path("one.safetensors");
+    assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
+    if (modelfile_load_floats(&loaded, one, NULL) != STATUS_OK) fail_msg("%s", status_message());
+    assert_ptr_equal(seq2seq_source(loaded), seq2seq_target(loaded));
+    assert_same_results(model, loaded);
+    seq2seq_free(model);
+    seq2seq_free(loaded);
+    tokenizer_free(sides[0]);
+    tokenizer_free(sides[1]);
+    config_free(&config);
+}
+
 /* ---- rounded weights ---- */
 
 static const WeightFormat ROUNDED[] = {WEIGHT_BF16, WEIGHT_INT8};
@@ -668,6 +701,7 @@ int main(void) {
         cmocka_unit_test(test_without_provenance),
         cmocka_unit_test(test_two_tokenizers),
         cmocka_unit_test(test_two_sentencepiece),
+        cmocka_unit_test(test_same_tokenizers),
         cmocka_unit_test(test_too_deep),
     };
     limit_memory();
