@@ -1,0 +1,25 @@
+/* training_log.h - what the log says while a run goes on, and at its end. */
+#ifndef TRAIN_TRAINING_LOG_H
+#define TRAIN_TRAINING_LOG_H
+
+#include "train/run.h"
+#include "train/validate.h"
+
+/* Of this session, from the time that it began. */
+typedef struct {
+    Run *run;
+    double share_before; /* the share of the run that was done before the first update */
+    long long tokens;    /* as in Progress */
+    double train_seconds;
+    double last_shown;
+    bool warned_zero; /* that BLEU stays at 0 */
+} TrainingLog;
+
+void training_log_begin(TrainingLog *session, Run *run);
+/* After an update: shows the line of progress when it is due. `share`: of the run, progress_share. */
+void training_log_update(TrainingLog *session, double loss, double share);
+/* Adds a record to the run's progress, and logs it with sample translations. */
+void training_log_validation(TrainingLog *session, const ValidationScore *score, bool best);
+void training_log_end(TrainingLog *session);
+
+#endif
