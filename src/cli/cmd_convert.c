@@ -1,6 +1,6 @@
-/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits, or a model
- * file from a model
- * of another program. */
+/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits, or a model file
+ * from a model of another program.
+ */
 #include <string.h>
 #include "io/fileio.h"
 #include "base/log.h"
@@ -8,18 +8,12 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/model_choice.h"
-#include "foreign/import.h"
-#include "models/modelfile.h"
+#include "cli/model_convert.h"
 
 typedef struct {
     char *output, *sentencepiece[2]; /* of source and target */
-    int precision;                   /* of CHOICES */
+    int precision;                   /* a PrecisionChoice */
 } ConvertOptions;
-
-enum { PRECISION_AUTO };
-#define CHOICES "auto|int8|bf16|float32"
-/* In the order of the choices. */
-static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_INT8, WEIGHT_BF16, WEIGHT_FLOAT32};
 
 #define FIELD(member) OPT_FIELD(ConvertOptions, member)
 
@@ -27,7 +21,7 @@ static const WeightFormat PRECISIONS[] = {WEIGHT_INT8, WEIGHT_INT8, WEIGHT_BF16,
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
      .help = "output file; it is replaced only when everything is done", .group = "Output"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto", .choices = CHOICES,
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto", .choices = MODEL_PRECISION_CHOICES,
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
              "half; auto: int8, but of another program's model int8 only if it has 8 bits already"},
@@ -68,42 +62,22 @@ static void report(const char *model, const char *output) {
 }
 
 static Status convert(const char *path, const ConvertOptions *options) {
-    Seq2Seq *model;
-    StrBuf provenance = {0};
-    Status status = modelfile_load_exact(&model, path, &provenance);
-    if (status == STATUS_OK) {
-        status = modelfile_save_quantized(model, PRECISIONS[options->precision], strbuf_text(&provenance),
-                                          options->output);
-        seq2seq_free(model);
-    }
-    if (status == STATUS_OK) report(path, options->output);
-    strbuf_free(&provenance);
-    return status;
-}
-
-static Status convert_foreign(const char *path, const ConvertOptions *options) {
-    ForeignModel foreign;
-    TRY(foreign_import(&foreign, path, (const char *const *)options->sentencepiece));
-    const ParamSet *params = seq2seq_params(foreign.model);
-    const char *provenance = strbuf_text(&foreign.provenance);
-    WeightFormat format = PRECISIONS[options->precision];
-    if (options->precision == PRECISION_AUTO) format = foreign.has_bytes ? WEIGHT_INT8 : WEIGHT_FLOAT32;
-    Status status = format == WEIGHT_FLOAT32
-                        ? modelfile_save(foreign.model, params->data, provenance, options->output)
-                    : format == WEIGHT_INT8
-                        ? modelfile_save_bytes(foreign.model, foreign.scales, provenance, options->output)
-                        : modelfile_save_quantized(foreign.model, format, provenance, options->output);
-    if (status == STATUS_OK) log_info("wrote '%s': a model of %s", options->output, foreign.program);
-    foreign_model_free(&foreign);
-    return status;
+    const char *program;
+    ModelConvertOptions used = {.precision = (PrecisionChoice)options->precision,
+                                .sentencepiece = {options->sentencepiece[0], options->sentencepiece[1]}};
+    TRY(model_convert(path, &used, options->output, &program));
+    if (program)
+        log_info("wrote '%s': a model of %s", options->output, program);
+    else
+        report(path, options->output);
+    return STATUS_OK;
 }
 
 static Status convert_path(const StrList *files, const ConvertOptions *options) {
     StrList paths = {0};
     Status status = model_choice_list(files, &paths);
     if (status == STATUS_OK) status = command_refuse_overwrite_models(options->output, &paths);
-    if (status == STATUS_OK)
-        status = (foreign_is_archive(paths.items[0]) ? convert_foreign : convert)(paths.items[0], options);
+    if (status == STATUS_OK) status = convert(paths.items[0], options);
     strlist_free(&paths);
     return status;
 }

@@ -6,12 +6,15 @@
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
+#include "cli/models_add.h"
 #include "io/json.h"
 #include "models/registry.h"
 #include "viz/label.h"
 
 typedef struct {
-    bool json;
+    bool json, overwrite;
+    int precision; /* a PrecisionChoice */
+    char *name, *languages, *sentencepiece[2];
 } ModelsOptions;
 
 #define FIELD(member) OPT_FIELD(ModelsOptions, member)
@@ -20,22 +23,42 @@ typedef struct {
 static const Option MODELS_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object", .group = "List"},
+    {.flag = "name", .type = OPT_STRING, FIELD(name), .arg = "NAME",
+     .help = "name of the model; default: from the path", .group = "Add"},
+    {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
+     .help = "languages, such as en-de; default: those in the model"},
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto",
+     .choices = MODEL_PRECISION_CHOICES, .arg = "KIND",
+     .help = "number format of weights and embeddings; auto: as they are"},
+    {.flag = "overwrite", .type = OPT_BOOL, FIELD(overwrite), .default_text = "false",
+     .help = "replace a model of this name"},
+    {.flag = "sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[0]), .arg = "FILE",
+     .help = "the SentencePiece model of a folder of CTranslate2 that has none"},
+    {.flag = "target-sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[1]), .arg = "FILE",
+     .help = "that of the target language, if it is another"},
     {0}};
 /* clang-format on */
 
-static const char USAGE[] = "Usage: attn-mt models [--json]\n"
-                            "       attn-mt models remove NAME\n"
-                            "\n"
-                            "Lists the models that have a name. Other commands take the name: --model NAME.\n"
-                            "A model is a file NAME.safetensors in the folder ATTN_MT_MODELS, otherwise\n"
-                            "~/.local/share/attn-mt/models (or $XDG_DATA_HOME/attn-mt/models), or in\n"
-                            "/usr/local/share/attn-mt/models or /usr/share/attn-mt/models.\n"
-                            "\n"
-                            "Without --model, commands take a model of --languages, the one that\n"
-                            "ATTN_MT_MODEL names, the only one in the list, or the newest run below runs/.\n";
+static const char USAGE[] =
+    "Usage: attn-mt models [--json]\n"
+    "       attn-mt models add [OPTION...] PATH\n"
+    "       attn-mt models remove NAME\n"
+    "\n"
+    "Lists the models that have a name. Other commands take the name: --model NAME.\n"
+    "'add' puts a model there: a file, the folder of a run, or a model of another\n"
+    "program (attn-mt convert --help). It loads the model and translates a sentence.\n"
+    "\n"
+    "A model is a file NAME.safetensors in the folder ATTN_MT_MODELS, otherwise\n"
+    "~/.local/share/attn-mt/models (or $XDG_DATA_HOME/attn-mt/models), or in\n"
+    "/usr/local/share/attn-mt/models or /usr/share/attn-mt/models.\n"
+    "\n"
+    "Without --model, commands take a model of --languages, the one that\n"
+    "ATTN_MT_MODEL names, the only one in the list, or the newest run below runs/.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt models\n"
+                               "  attn-mt models add runs/mine\n"
+                               "  attn-mt models add opus-mt-en-fr/ --name en-fr\n"
                                "  attn-mt models remove en-fr\n";
 
 /* ---- the list ---- */
@@ -199,10 +222,18 @@ static Status run(const StrList *words, const void *target) {
     const ModelsOptions *options = target;
     const char *action = words->count ? words->items[0] : "list";
     if (words->count == 0) return list(options->json);
+    if (strcmp(action, "add") == 0 && words->count == 2)
+        return models_add(words->items[1],
+                          &(ModelsAddOptions){.name = options->name,
+                                              .languages = options->languages,
+                                              .overwrite = options->overwrite,
+                                              .convert = {.precision = (PrecisionChoice)options->precision,
+                                                          .sentencepiece = {options->sentencepiece[0],
+                                                                            options->sentencepiece[1]}}});
     if (strcmp(action, "remove") == 0 && words->count == 2) return remove_model(words->items[1]);
     status_fail(STATUS_USAGE, "'attn-mt models' does not take '%s'",
                 words->count > 2 ? words->items[2] : action);
-    return status_hint(STATUS_USAGE, "attn-mt models, attn-mt models remove NAME");
+    return status_hint(STATUS_USAGE, "attn-mt models, attn-mt models add PATH, attn-mt models remove NAME");
 }
 
 Status cmd_models(int argc, char **argv) {

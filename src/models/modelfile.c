@@ -401,7 +401,9 @@ static Status copy_file(const SafeFile *file, StrView source, StrView target, co
     WeightFormat stored;
     const char *old = safetensors_metadata(file, "provenance");
     Status status = check_format(file, &stored);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && source.length == 0)
+        strbuf_add(&provenance, sv(old ? old : "{}"));
+    else if (status == STATUS_OK)
         status = write_languages(old && old[0] ? old : "{}", source, target, &provenance);
     for (size_t i = 0; i < count; i++) {
         safetensors_metadata_at(file, i, &metadata[kept][0], &metadata[kept][1]);
@@ -421,7 +423,7 @@ static Status copy_file(const SafeFile *file, StrView source, StrView target, co
     return status;
 }
 
-Status modelfile_copy_with_languages(const char *path, StrView source, StrView target, const char *output) {
+Status modelfile_copy(const char *path, StrView source, StrView target, const char *output) {
     SafeFile *file;
     TRY(safetensors_open(&file, path));
     Status status = copy_file(file, source, target, output);

@@ -52,8 +52,8 @@ typedef struct {
 /* Reads the header, with its checksum, and checks everything but vocabularies and weights. */
 Status modelfile_about(ModelAbout *about, const char *path);
 void model_about_free(ModelAbout *about);
-/* Writes a copy of a model file whose provenance names these languages. */
-Status modelfile_copy_with_languages(const char *path, StrView source, StrView target, const char *output);
+/* Writes a copy of a model file whose provenance names these languages; empty: those of the model. */
+Status modelfile_copy(const char *path, StrView source, StrView target, const char *output);
 
 /* "float32", "bf16" or "int8": the precision of the weights that the model translates with. */
 const char *modelfile_precision(const Seq2Seq *model);

@@ -110,4 +110,5 @@ void training_log_end(TrainingLog *session) {
     log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %smodel '%s/best.safetensors'",
              str_duration(session->run->progress.seconds, time), session->run->progress.best_bleu, chrf,
              session->run->progress.best_loss, speed, session->run->options->dir);
+    log_info("translate with it: attn-mt translate --model %s < input.txt", session->run->options->dir);
 }

@@ -135,6 +135,44 @@ python3 - "$TMP/out" "$odd" <<-'END' || fail "JSON: $(cat "$TMP/out")"
 	assert len(found["damaged"]) == 1 and len(found["folders"]) == 2, found
 END
 
+# add: from a run, with the languages of the model, of the name or of --languages; it translates a sentence.
+export ATTN_MT_MODELS="$TMP/added"
+expect 0 "$attn" models add "$TMP/mine"
+says "added    'mine': from en to fr"
+says "test     Where is the station? -> "
+expect 0 "$attn" models add "$model" --name en_de --languages de-en
+says "added    'en_de': from de to en"
+expect 2 "$attn" models add "$TMP/mine/best.safetensors"
+says "there is a model 'mine' already: '$TMP/added/mine.safetensors'"
+expect 0 "$attn" models add "$TMP/mine" --overwrite --precision int8
+"$attn" models | grep -q '^mine .* int8 ' || fail "not overwritten: $("$attn" models)"
+translates --model mine
+cp -r "$TMP/mine" en-fr # a folder beside us, not a name
+expect 0 "$attn" models add en-fr
+for name in a/b .hidden ''; do
+    expect 2 "$attn" models add "$model" --name "$name"
+    says "'$name' cannot be the name of a model"
+done
+expect 2 "$attn" models add "$model" --name x --languages en
+expect 1 "$attn" models add nothing
+says "cannot open 'nothing'"
+head -c 5000 "$model" >cut.safetensors
+expect 3 "$attn" models add cut.safetensors
+[ "$(ls -A "$TMP/added" | tr '\n' ' ')" = "en-fr.safetensors en_de.safetensors mine.safetensors " ] ||
+    fail "left in the folder: $(ls -A "$TMP/added")"
+# Of several users who add the same name at once one gets it.
+for i in 1 2 3; do
+    "$attn" models add "$model" --name same >"$TMP/add$i" 2>&1 && echo yes >>"$TMP/won" &
+done
+wait
+[ "$(wc -l <"$TMP/won")" -eq 1 ] || fail "two have added: $(cat "$TMP"/add?)"
+if [ "$(id -u)" -ne 0 ]; then
+    chmod -w "$TMP/added"
+    expect 1 "$attn" models add "$model" --name other
+    chmod +w "$TMP/added"
+fi
+unset ATTN_MT_MODELS
+
 # remove: only what is in the user's folder, damaged ones too.
 expect 0 "$attn" models remove broken
 expect 0 "$attn" models remove common
