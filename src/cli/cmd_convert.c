@@ -1,5 +1,5 @@
-/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits, or a model file
- * from a model of another program.
+/* cmd_convert.c - attn-mt convert: writes a smaller model file, whose weights have fewer bits, or a model
+ * file from a model of another program.
  */
 #include <string.h>
 #include "io/fileio.h"
@@ -21,7 +21,8 @@ typedef struct {
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
      .help = "output file; it is replaced only when everything is done", .group = "Output"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto", .choices = MODEL_PRECISION_CHOICES,
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto",
+     .choices = MODEL_PRECISION_CHOICES,
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
              "half; auto: int8, but of another program's model int8 only if it has 8 bits already"},

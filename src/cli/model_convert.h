@@ -17,8 +17,8 @@ typedef struct {
     const char *sentencepiece[2]; /* of foreign_import */
 } ModelConvertOptions;
 
-/* Writes the model at `path` to `output`. *program, if not NULL: the name of the other program, or NULL if the
- * model is ours; static memory. */
+/* Writes the model at `path` to `output`. *program, if not NULL: the name of the other program, or NULL if
+ * the model is ours; static memory. */
 Status model_convert(const char *path, const ModelConvertOptions *options, const char *output,
                      const char **program);
 
