@@ -258,8 +258,7 @@ static void test_relabel(void **state) {
     save(own, "a", "en", "fr", "", 4);
     strbuf_format(&from, "%s/a.safetensors", own);
     strbuf_format(&to, "%s/b.safetensors", own);
-    assert_int_equal(modelfile_copy(strbuf_text(&from), SV("nb"), SV("sv"), strbuf_text(&to)),
-                     STATUS_OK);
+    assert_int_equal(modelfile_copy(strbuf_text(&from), SV("nb"), SV("sv"), strbuf_text(&to)), STATUS_OK);
     registry_open(&registry);
     assert_route(&registry, "nb", "sv", 1, "b");
     registry_free(&registry);
