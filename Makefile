@@ -83,6 +83,14 @@ ifeq ($(PO),yes)
 BASE_CFLAGS += -DATTN_MT_PO
 FORMAT_LIBS += -lgettextpo
 endif
+# The language of a text, for --languages auto-en: refused without the library. DETECT=no leaves it out.
+DETECT ?= $(shell $(PKG_CONFIG) --exists libexttextcat 2>/dev/null && echo yes || echo missing)
+ifeq ($(DETECT),yes)
+FINGERPRINTS := $(shell $(PKG_CONFIG) --variable=pkgdatadir libexttextcat)
+BASE_CFLAGS += -DATTN_MT_DETECT -DATTN_MT_FINGERPRINTS=\"$(FINGERPRINTS)\"
+BASE_CFLAGS += $(shell $(PKG_CONFIG) --cflags libexttextcat)
+DETECT_LIBS := $(shell $(PKG_CONFIG) --libs libexttextcat)
+endif
 # Hardened as distributions do it, who bring the checks of the C library themselves; those want an optimizer.
 # Sanitizers have checks of their own.
 FORTIFIED := $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))
@@ -100,7 +108,7 @@ TEST_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(TEST_PACKAGES) 2>/dev/null)
 TEST_LIBS := $(shell $(PKG_CONFIG) --libs $(TEST_PACKAGES) 2>/dev/null)
 COMPILE = $(CC) $(BASE_CFLAGS) $(PKG_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(SANITIZE_FLAGS)
 LINK = $(CC) $(CFLAGS) $(SANITIZE_FLAGS) -pthread $(HARDENED_LINK) $(LDFLAGS)
-LIBS = $(PKG_LIBS) $(FORMAT_LIBS) -lm $(LDLIBS)
+LIBS = $(PKG_LIBS) $(FORMAT_LIBS) $(DETECT_LIBS) -lm $(LDLIBS)
 
 # src/kern/kern_impl.c becomes one object per instruction set; the program picks one when it starts.
 KERN_FLAGS_base :=
@@ -177,6 +185,7 @@ $(BIN): $(OBJ)/cli/main.o $(LIB)
 	$(if $(filter missing,$(SERVE)),@echo "make: note: without libmicrohttpd 'attn-mt serve' is left out")
 	$(if $(filter missing,$(XML)),@echo "make: note: without libxml2 TMX and XLIFF files are not read")
 	$(if $(filter missing,$(PO)),@echo "make: note: without libgettextpo PO files are not read")
+	$(if $(filter missing,$(DETECT)),@echo "make: note: without libexttextcat no language is detected")
 
 $(LIB): $(LIB_OBJ)
 $(F64_LIB): $(F64_OBJ)

@@ -18,6 +18,7 @@ Status cmd_inspect(int argc, char **argv);
 Status cmd_average(int argc, char **argv);
 Status cmd_convert(int argc, char **argv);
 Status cmd_models(int argc, char **argv);
+Status cmd_detect(int argc, char **argv);
 Status cmd_demo(int argc, char **argv);
 Status cmd_completion(int argc, char **argv);
 

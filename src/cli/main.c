@@ -24,6 +24,7 @@ const Command COMMANDS[] = {
     {"average", cmd_average, "average the weights of several models"},
     {"convert", cmd_convert, "make a model smaller, with weights of 8 or 16 bits"},
     {"models", cmd_models, "list, add and remove models by name"},
+    {"detect", cmd_detect, "tell which language each line is in"},
     {"demo", cmd_demo, "textbook examples of attention and positional encodings"},
     {"completion", cmd_completion, "print a completion script for bash, zsh or fish"},
     {0},

@@ -28,14 +28,14 @@ fake id 'echo 0'
 expect "no package manager" 1 "^hint: this system has none"
 apt_get="^env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends"
 for case in "apt-get|$apt_get pkg-config gcc libc6-dev libopenblas-dev libutf8proc-dev libcjson-dev \
-zlib1g-dev libmicrohttpd-dev libxml2-dev libgettextpo-dev libcmocka-dev$" \
+zlib1g-dev libmicrohttpd-dev libxml2-dev libgettextpo-dev libexttextcat-dev libcmocka-dev$" \
     "dnf|^dnf install -y pkgconf-pkg-config gcc openblas-devel utf8proc-devel cjson-devel zlib-devel \
-libmicrohttpd-devel libxml2-devel gettext-devel libcmocka-devel$" \
+libmicrohttpd-devel libxml2-devel gettext-devel libexttextcat-devel libcmocka-devel$" \
     "pacman|^pacman -S --needed --noconfirm pkgconf gcc openblas libutf8proc cjson zlib libmicrohttpd \
-libxml2 gettext cmocka$" \
+libxml2 gettext libexttextcat cmocka$" \
     "apk|^apk add pkgconf gcc musl-dev openblas-dev utf8proc-dev cjson-dev zlib-dev libmicrohttpd-dev \
-libxml2-dev gettext-dev cmocka-dev$" \
-    "brew|^brew install pkgconf openblas utf8proc cjson zlib libmicrohttpd libxml2 gettext cmocka$"; do
+libxml2-dev gettext-dev libexttextcat-dev cmocka-dev$" \
+    "brew|^brew install pkgconf openblas utf8proc cjson zlib libmicrohttpd libxml2 gettext libexttextcat cmocka$"; do
     manager=${case%%|*}
     fake "$manager" "$note"
     expect "$manager" 0 "${case#*|}" --print
@@ -74,5 +74,5 @@ grep -q "install.* libxml2-dev" "$TMP/notes" || { echo "an optional package is n
 expect "unknown option" 2 'install-deps --print' --bogus
 
 # Where everything is there: silence. What only serving needs may be missing.
-if ! pkg-config --exists libmicrohttpd libxml-2.0; then exit 0; fi
+if ! pkg-config --exists libmicrohttpd libxml-2.0 libexttextcat; then exit 0; fi
 if [ -n "$(scripts/install-deps --print 2>&1)" ]; then echo "not silent"; exit 1; fi
