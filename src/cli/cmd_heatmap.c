@@ -399,8 +399,8 @@ Status cmd_heatmap(int argc, char **argv) {
         status_hint(status, "put the sentence in quotes, or many sentences on standard input");
     } else if (status == STATUS_OK) {
         options.subwords = option_is_given(&user_options, "level") && options.level == ALIGNMENT_SUBWORD;
-        status =
-            model_choice(&options.models, options.languages, options.quiet, &translating.target_language);
+        status = model_choice(&options.models, options.languages, options.quiet, &translating.target_language,
+                              NULL);
         if (status == STATUS_OK) status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
         if (status == STATUS_OK) {
             ensemble_apply_defaults(&models, &user_options, &translating.search.decode);

@@ -381,7 +381,7 @@ static Status session_begin(Session *session, const StrList *files) {
     const ScoreOptions *options = &session->options;
     TranslatorOptions scoring = {.search = {.n_best = 1}};
     TRY(check_feature(options->feature));
-    TRY(model_choice(&session->options.models, NULL, options->quiet, NULL));
+    TRY(model_choice(&session->options.models, NULL, options->quiet, NULL, NULL));
     TRY(command_refuse_overwrites(options->output, &options->models));
     TRY(command_refuse_overwrites(options->output, files));
     if (files->count == 0) TRY(command_refuse_overwrite(options->output, "-"));

@@ -16,6 +16,7 @@
 #include "cli/translate_score.h"
 #include "translate/input_lines.h"
 #include "translate/mbr.h"
+#include "translate/pivot.h"
 #include "translate/problems.h"
 #include "translate/translator.h"
 #include "translate/unknown_text.h"
@@ -56,6 +57,8 @@ typedef struct {
     const DocumentFormat *document; /* NULL: lines */
     Glossary *glossary;
     Memory *memory;
+    PivotRoute route;
+    Pivot *pivot;
     UnknownText unknown;
     Problems problems;
     TranslateScore *score;
@@ -103,6 +106,7 @@ static Status write_window(Session *session, Translation *results) {
     const InputLines *input = &session->input;
     StrBuf out = {0};
     Status status = translator_check_finite(session->translator, &session->options.models);
+    if (status == STATUS_OK && session->pivot) status = pivot_check_finite(session->pivot);
     for (int i = 0; i < input->count && status == STATUS_OK; i++) {
         if (input->errors[i])
             translate_output_write_error(input->errors[i], &out);
@@ -283,6 +287,18 @@ static Status refuse_to_overwrite_inputs(const TranslateOptions *options, const 
     return command_refuse_overwrite(output, options->prefix_file);
 }
 
+/* Terms and memories are of the languages of --languages, and no model has both. */
+static Status check_pivot(const Session *session) {
+    const TranslateOptions *options = &session->options;
+    const char *option = options->glossaries.count > 0 ? "--glossary"
+                         : options->memories.count > 0 ? "--memory"
+                                                       : NULL;
+    if (session->route.paths.count == 0 || !option) return STATUS_OK;
+    status_fail(STATUS_USAGE, "option '%s' needs a model of both languages, and '%s' has none", option,
+                options->languages);
+    return status_hint(STATUS_USAGE, "attn-mt models lists the models");
+}
+
 /* Load and open everything before the first input line. */
 static Status session_begin(Session *session, const UserOptions *user_options) {
     TranslateOptions *options = &session->options;
@@ -290,7 +306,9 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     DecodeOptions *decode = &translator->search.decode;
     TRY(check_stdin(options));
     TRY(check_inputs(&options->inputs));
-    TRY(model_choice(&options->models, options->languages, translator->quiet, &translator->target_language));
+    TRY(model_choice(&options->models, options->languages, translator->quiet, &translator->target_language,
+                     options->no_pivot ? NULL : &session->route));
+    TRY(check_pivot(session));
     TRY(refuse_to_overwrite_inputs(options, options->output));
     TRY(refuse_to_overwrite_inputs(options, options->report));
     TRY(command_refuse_overwrite(options->report, options->output));
@@ -316,6 +334,11 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     session->workers = workers_new(options->threads > 0 ? options->threads : workers_default_count());
     TranslatorOptions used = *translator;
     if (session->document) used.quiet = true; /* its warnings name lines */
+    if (session->route.paths.count > 0) {
+        TRY(pivot_new(&session->pivot, &session->route, (WeightFormat)options->precision, user_options, &used,
+                      session->workers));
+        used.before = pivot_translator(session->pivot);
+    }
     TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count, &used,
                        session->workers));
     TRY(session_open(session));
@@ -363,6 +386,8 @@ static void session_free(Session *session) {
     file_discard(session->output);
     if (session->reader) line_reader_close(session->reader);
     translator_free(session->translator);
+    pivot_free(session->pivot);
+    pivot_route_free(&session->route);
     workers_free(session->workers);
     ensemble_free(&session->models);
     input_lines_free(&session->input);

@@ -145,18 +145,31 @@ static Status fail_pair(const Registry *registry, StrView source, StrView target
     return STATUS_USAGE;
 }
 
+/* "fr to en to de" */
+static void log_route(const RegistryStep *steps, int count) {
+    StrBuf text = {0};
+    strbuf_format(&text, "'%s'", steps[0].model->name);
+    for (int i = 1; i < count; i++) strbuf_format(&text, ", then '%s'", steps[i].model->name);
+    strbuf_format(&text, ": translates from %s", steps[0].source);
+    for (int i = 0; i < count; i++) strbuf_format(&text, " to %s", steps[i].target);
+    log_info("model    %s", strbuf_text(&text));
+    strbuf_free(&text);
+}
+
 static Status choose_by_languages(StrList *models, const Registry *registry, StrView source, StrView target,
-                                  bool quiet, char **token) {
+                                  bool quiet, char **token, PivotRoute *route) {
     RegistryStep steps[REGISTRY_STEPS];
     int count = registry_route(registry, source, target, 1, steps);
-    if (count == 0)
-        return take_newest_run(models, source, target, quiet, token) ? STATUS_OK
-                                                                     : fail_pair(registry, source, target);
-    if (!quiet)
-        log_info("model    '%s': translates from %s to %s", steps[0].model->name, steps[0].source,
-                 steps[0].target);
-    if (steps[0].chooses_target) set_target(token, steps[0].target);
-    strlist_add(models, sv(steps[0].model->path));
+    if (count == 0 && take_newest_run(models, source, target, quiet, token)) return STATUS_OK;
+    if (count == 0 && route) count = registry_route(registry, source, target, REGISTRY_STEPS, steps);
+    if (count == 0) return fail_pair(registry, source, target);
+    if (!quiet) log_route(steps, count);
+    for (int i = 0; i < count - 1; i++) {
+        strlist_add(&route->paths, sv(steps[i].model->path));
+        strlist_add(&route->targets, sv(steps[i].chooses_target ? steps[i].target : ""));
+    }
+    if (steps[count - 1].chooses_target) set_target(token, steps[count - 1].target);
+    strlist_add(models, sv(steps[count - 1].model->path));
     return STATUS_OK;
 }
 
@@ -195,7 +208,7 @@ static Status choose_default(StrList *models, const Registry *registry, bool qui
     return take_newest_run(models, (StrView){0}, (StrView){0}, quiet, NULL) ? STATUS_OK : fail_none(registry);
 }
 
-Status model_choice(StrList *models, const char *languages, bool quiet, char **target) {
+Status model_choice(StrList *models, const char *languages, bool quiet, char **target, PivotRoute *route) {
     StrView from, to;
     TRY(model_choice_paths(models));
     if (languages) TRY(languages_split(languages, &from, &to));
@@ -205,7 +218,7 @@ Status model_choice(StrList *models, const char *languages, bool quiet, char **t
     Registry registry;
     registry_open(&registry);
     warn_of_damaged(&registry, quiet);
-    Status status = languages ? choose_by_languages(models, &registry, from, to, quiet, target)
+    Status status = languages ? choose_by_languages(models, &registry, from, to, quiet, target, route)
                               : choose_default(models, &registry, quiet);
     registry_free(&registry);
     return status;

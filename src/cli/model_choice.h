@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include "base/status.h"
 #include "base/strview.h"
+#include "translate/pivot.h"
 
 /* Replaces each name by its path. */
 Status model_choice_paths(StrList *models);
@@ -20,7 +21,8 @@ Status model_choice_paths(StrList *models);
 Status model_choice_list(const StrList *models, StrList *paths);
 /* Makes `models` the paths to load, one at least. `languages`: of --languages, or NULL; `quiet`: print
  * nothing. *target becomes the language token for --languages if the models need one and it is NULL; `target`
- * may be NULL. */
-Status model_choice(StrList *models, const char *languages, bool quiet, char **target);
+ * may be NULL. If no model has both languages, *route gets the models before the last one of the shortest
+ * route; `route` may be NULL: then there are no routes. */
+Status model_choice(StrList *models, const char *languages, bool quiet, char **target, PivotRoute *route);
 
 #endif

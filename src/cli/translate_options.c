@@ -19,6 +19,8 @@ const Option TRANSLATE_OPTIONS[] = {
      .group = "Input and output"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "languages, such as en-de; they choose the model"},
+    {.flag = "no-pivot", .type = OPT_BOOL, FIELD(no_pivot), .default_text = "false",
+     .help = "do not translate through another language if no model has both --languages"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
      .help = "text to translate, one sentence a line, or a document, .gz too; default: standard input"},
     {.flag = "format", .common = true, .type = OPT_CHOICE, FIELD(format), .default_text = "auto",

@@ -11,6 +11,7 @@
 typedef struct {
     StrList models, inputs, references, glossaries, memories;
     char *languages, *output, *report;
+    bool no_pivot;
     int threads, precision;
     int format; /* 0: by the content; 1: lines; 2 and more: DOCUMENT_FORMATS */
     double confident;

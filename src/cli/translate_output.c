@@ -180,10 +180,11 @@ static void add_json_item(const OutputStyle *style, const Translation *translati
 /* ---- members of the input object, passed on byte for byte ---- */
 
 /* Members of the output, which replace those of the input. */
-static const char *const WRITTEN[] = {
-    "translation",  "score",     "normalized_score", "tokens", "source_tokens",   "token_scores",
-    "alignment",    "attention", "n_best",           "error",  "constraints_met", "constraints_unmet",
-    "alternatives", "problems"};
+static const char *const WRITTEN[] = {"translation",  "score",           "normalized_score",
+                                      "tokens",       "source_tokens",   "token_scores",
+                                      "alignment",    "attention",       "n_best",
+                                      "error",        "constraints_met", "constraints_unmet",
+                                      "alternatives", "problems",        "pivot"};
 static const char *const WRITTEN_CONFIDENCE[] = {"confidence", "calibrated", "word_confidence"};
 static const char *const WRITTEN_MEMORY[] = {"match", "match_source", "match_translation", "from_memory"};
 
@@ -283,6 +284,7 @@ static void write_json(const OutputStyle *style, StrView text, StrView json, con
     else
         json_put_string(out, "text", text);
     add_json_item(style, translation, 0, out);
+    if (translation->pivot.length > 0) json_put_string(out, "pivot", strbuf_view(&translation->pivot));
     if (style->memory) add_match(&translation->match, translation->from_memory, out);
     add_tokens("source_tokens", style->source, translation->source, translation->source_length,
                &translation->source_unknown, out);

@@ -22,6 +22,7 @@ static void item_free(TranslationItem *item) {
 void translation_free(Translation *translation) {
     for (int i = 0; i < translation->count; i++) item_free(&translation->items[i]);
     mem_free(translation->items);
+    strbuf_free(&translation->pivot);
     strlist_free(&translation->constraints_met);
     strlist_free(&translation->constraints_unmet);
     mem_free(translation->source);

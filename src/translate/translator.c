@@ -59,7 +59,10 @@ Status translator_check_finite(const Translator *translator, const StrList *path
     return status_hint(STATUS_DATA, "its training diverged, or the file was made by hand: train it again");
 }
 
-long translator_unsplit(const Translator *translator) { return translator->notes.unsplit; }
+long translator_unsplit(const Translator *translator) {
+    const Translator *before = translator->options.before;
+    return before ? translator_unsplit(before) : translator->notes.unsplit;
+}
 
 long translator_tokens(const Translator *translator) { return translator->tokens; }
 
@@ -238,9 +241,26 @@ static void run_with_accelerators(Translator *translator, const StrView *lines,
     accelerator_lines_free(&found, count);
 }
 
+/* Translates what options.before makes of the lines. */
+static void run_after(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                      int count, long first_number, Translation *out) {
+    Translation *first = mem_alloc((size_t)count, sizeof *first);
+    StrView *texts = mem_alloc((size_t)count, sizeof *texts);
+    translator_run(translator->options.before, lines, NULL, count, first_number, first);
+    for (int i = 0; i < count; i++) texts[i] = strbuf_view(&first[i].items[0].text);
+    run_with_accelerators(translator, texts, constraints, count, first_number, out);
+    for (int i = 0; i < count; i++) {
+        strbuf_add(&out[i].pivot, texts[i]);
+        translation_free(&first[i]);
+    }
+    mem_free(texts);
+    mem_free(first);
+}
+
 void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
                     int count, long first_number, Translation *out) {
-    run_with_accelerators(translator, lines, constraints, count, first_number, out);
+    (translator->options.before ? run_after : run_with_accelerators)(translator, lines, constraints, count,
+                                                                     first_number, out);
     for (int i = 0; i < count && !translator->options.quiet; i++)
         warn_unmet(translator, &out[i], first_number + i);
 }

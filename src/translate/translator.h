@@ -37,6 +37,8 @@
  *               around the line. With options.split this holds for each sentence of a line, too. A line with
  *               a similar one in the memory is translated; out[i].match has the similar one. Lines with
  *               constraints of their own are always translated.
+ *   Pivot       with options.before. It translates the lines first; the models read its translations. Scores,
+ *               attention and the tokens of the source are then those of the last translation.
  *   Threads     one call at a time
  */
 #ifndef TRANSLATE_TRANSLATOR_H
@@ -46,6 +48,8 @@
 #include "text/accelerators.h"
 #include "translate/glossary.h"
 #include "translate/translation.h"
+
+typedef struct Translator Translator;
 
 typedef struct {
     SearchOptions search;
@@ -66,13 +70,12 @@ typedef struct {
     const Glossary *glossary; /* for each sentence or chunk of a line separately; or NULL */
     const Memory *memory;     /* or NULL */
     double memory_threshold;  /* least similarity, over 0 */
+    Translator *before;       /* translates lines into the language that the models read (pivot.h); or NULL */
     /* Called after each group with the translated fraction of all source tokens, by one thread at a time; or
      * NULL. */
     void (*progress)(void *context, double share);
     void *progress_context;
 } TranslatorOptions;
-
-typedef struct Translator Translator;
 
 /* STATUS_USAGE if the models cannot work together or do not have the target language, or the first one lacks
  * the attention that the options need. `models` (one or more) and `workers` must outlive the translator. */

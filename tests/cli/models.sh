@@ -185,3 +185,24 @@ expect 2 "$attn" models remove nothing
 expect 2 "$attn" models remove
 expect 2 "$attn" models list
 [ "$(ls "$folder")" = "$odd.safetensors" ] || fail "left: $(ls "$folder")"
+
+# Pivots: no model of both languages, but models that connect them.
+rm -r "$folder"
+export ATTN_MT_MODELS="$TMP/route"
+expect 0 "$attn" models add "$model" --name en-fr
+expect 0 "$attn" models add "$model" --name de-en --languages de-en
+"$attn" translate -q -m "$model" "$TMP/expected" >"$TMP/twice"
+expect 0 "$attn" translate --languages de-fr "$TMP/go"
+same "de-fr through en" "$TMP/twice" "$TMP/out"
+says "model    'de-en', then 'en-fr': translates from de to en to fr"
+expect 0 "$attn" translate --quiet --languages de-fr --json "$TMP/go"
+grep -qF "\"pivot\": \"$(cat "$TMP/expected")\"" "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
+printf '<!DOCTYPE html>\n<p>go .</p>\n' >"$TMP/page"
+expect 0 "$attn" translate --quiet --languages de-fr "$TMP/page"
+grep -qF "<p>$(cat "$TMP/twice")</p>" "$TMP/out" || fail "a page: $(cat "$TMP/out")"
+expect 2 "$attn" translate --no-pivot --languages de-fr "$TMP/go"
+says "no model translates from de to fr"
+printf 'go\tva\n' >"$TMP/terms"
+expect 2 "$attn" translate --glossary "$TMP/terms" --languages de-fr "$TMP/go"
+says "option '--glossary' needs a model of both languages, and 'de-fr' has none"
+expect 2 "$attn" heatmap --languages de-fr "go ."
