@@ -19,8 +19,8 @@ typedef struct {
 void pivot_route_free(PivotRoute *route);
 
 typedef struct Pivot Pivot;
-/* Loads the models, with weights in `format`. Of `options` the search options that the user set, tags, split and
- * accelerators count; each model's file has the other search options. */
+/* Loads the models, with weights in `format`. Of `options` the search options that the user set, tags, split
+ * and accelerators count; each model's file has the other search options. */
 Status pivot_new(Pivot **pivot, const PivotRoute *route, WeightFormat format, const UserOptions *user_options,
                  const TranslatorOptions *options, Workers *workers);
 Translator *pivot_translator(const Pivot *pivot);

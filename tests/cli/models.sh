@@ -188,7 +188,7 @@ expect 2 "$attn" models list
 
 # Pivots: no model of both languages, but models that connect them.
 rm -r "$folder"
-export ATTN_MT_MODELS="$TMP/route"
+export ATTN_MT_MODELS="$TMP/route" XDG_DATA_DIRS="$TMP/none"
 expect 0 "$attn" models add "$model" --name en-fr
 expect 0 "$attn" models add "$model" --name de-en --languages de-en
 "$attn" translate -q -m "$model" "$TMP/expected" >"$TMP/twice"
