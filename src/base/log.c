@@ -21,7 +21,14 @@ static LogLevel log_level = LOG_INFO;
 static bool progress_shown;
 static char warning_prefix[96] = "attn-mt: "; /* of warnings and errors */
 
+static _Thread_local bool log_silent;
+
 void log_set_level(LogLevel level) { log_level = level; }
+bool log_set_silent(bool silent) {
+    bool before = log_silent;
+    log_silent = silent;
+    return before;
+}
 void log_set_origin(const char *origin) {
     snprintf(warning_prefix, sizeof warning_prefix, "attn-mt: %s: ", origin);
 }
@@ -99,7 +106,7 @@ static void put_line(const char *prefix, const char *format, va_list arguments) 
 
 #define LOG_AT(level, prefix)                                                                                \
     do {                                                                                                     \
-        if (log_level < (level)) return;                                                                     \
+        if (log_level < (level) || log_silent) return;                                                       \
         va_list arguments;                                                                                   \
         va_start(arguments, format);                                                                         \
         pthread_mutex_lock(&log_lock);                                                                       \
@@ -133,7 +140,7 @@ bool log_is_terminal(void) {
 }
 
 void log_progress(const char *format, ...) {
-    if (log_level < LOG_INFO || !log_is_terminal()) return;
+    if (log_level < LOG_INFO || log_silent || !log_is_terminal()) return;
     char line[1024] = "\r";
     va_list arguments;
     va_start(arguments, format);

@@ -14,6 +14,8 @@
 typedef enum { LOG_QUIET, LOG_WARN, LOG_INFO } LogLevel;
 
 void log_set_level(LogLevel level); /* default LOG_INFO */
+/* Is this thread silent from now on? Returns what it was. Only log_failure still writes. */
+bool log_set_silent(bool silent);
 /* From now on warnings and errors begin with "attn-mt: ORIGIN: ": the process, if there are several. */
 void log_set_origin(const char *origin);
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

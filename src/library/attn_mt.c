@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/mem_scope.h"
 #include "base/unicode.h"
@@ -12,8 +13,12 @@
 #include "base/version.h"
 #include "documents/html.h"
 #include "kern/kern.h"
+#include "models/registry.h"
 #include "search/ensemble.h"
+#include "search/rescore.h"
+#include "text/languages.h"
 #include "translate/alignment.h"
+#include "translate/confidence.h"
 #include "translate/translator.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
@@ -23,11 +28,27 @@ struct attn_mt_model {
     MemScope *scope;
     StrList paths;
     Ensemble models;
+    char *target_language; /* that attn_mt_open_name chose, of several; or NULL */
+    Calibration calibration;
+};
+
+struct attn_mt_glossary {
+    MemScope *scope;
+    const attn_mt_model *model;
+    Glossary *terms;
+};
+
+struct attn_mt_memory {
+    MemScope *scope;
+    Memory *pairs;
 };
 
 typedef struct {
-    attn_mt_candidate *candidates; /* [count] best first */
-    attn_mt_matrix *matrices;      /* [count] or NULL */
+    attn_mt_candidate *candidates;   /* [count] best first */
+    attn_mt_matrix *matrices;        /* [count] or NULL */
+    attn_mt_confidence *confidences; /* [count] or NULL */
+    const char *const **tokens;      /* [count] of each candidate [tokens] */
+    attn_mt_match match;             /* with a source of NULL: there is none */
     int count;
 } Text;
 
@@ -101,9 +122,11 @@ static attn_mt_status run(MemScope **scope, size_t limit, void (*work)(void *con
                           const Status *status, attn_mt_error *error) {
     attn_mt_status result = ATTN_MT_OK;
     locale_t callers = uselocale(c_locale);
+    bool silent = log_set_silent(true);
     *scope = mem_scope_new(limit);
     bool done = *scope && mem_scope_run(*scope, work, context);
     uselocale(callers);
+    log_set_silent(silent);
     if (!done)
         result = fail_memory(error, limit);
     else if (*status != STATUS_OK)
@@ -122,10 +145,45 @@ static attn_mt_status run(MemScope **scope, size_t limit, void (*work)(void *con
 typedef struct {
     const char *const *paths;
     int count;
+    const char *name; /* of attn_mt_open_name, instead of paths; or NULL */
     attn_mt_precision precision;
     attn_mt_model *model;
     Status status;
 } Opening;
+
+/* The model of two languages. */
+static Status choose_by_languages(attn_mt_model *model, const char *name, StrView source, StrView target) {
+    Registry registry;
+    RegistryStep step[REGISTRY_STEPS];
+    registry_open(&registry);
+    if (registry_route(&registry, source, target, 1, step) == 0)
+        return status_hint(
+            status_fail(STATUS_USAGE, "no model has the name '%.200s' or these languages", name),
+            "'attn-mt models' lists them");
+    strlist_add(&model->paths, sv(step[0].model->path));
+    if (step[0].chooses_target) model->target_language = mem_strdup(step[0].target);
+    return STATUS_OK;
+}
+
+static Status choose_by_name(attn_mt_model *model, const char *name) {
+    StrBuf path = {0};
+    StrView source, target;
+    StatusRecord unknown;
+    status_save(&unknown, registry_path(name, &path));
+    if (path.length > 0) {
+        strlist_add(&model->paths, strbuf_view(&path));
+        return STATUS_OK;
+    }
+    if (languages_split(name, &source, &target) != STATUS_OK) return status_restore(&unknown);
+    return choose_by_languages(model, name, source, target);
+}
+
+static Status choose_models(const Opening *opening, attn_mt_model *model) {
+    if (opening->name) return choose_by_name(model, opening->name);
+    TRY(check_strings("paths", opening->paths, opening->count));
+    for (int i = 0; i < opening->count; i++) strlist_add(&model->paths, sv(opening->paths[i]));
+    return STATUS_OK;
+}
 
 static Status load_models(const Opening *opening, attn_mt_model *model) {
     static const WeightFormat FORMATS[] = {WEIGHT_FLOAT32, WEIGHT_BF16, WEIGHT_INT8};
@@ -133,9 +191,9 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
     if (opening->count < 1) return status_fail(STATUS_USAGE, "no model given");
     if ((int)opening->precision < ATTN_MT_FLOAT32 || opening->precision > ATTN_MT_INT8)
         return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
-    TRY(check_strings("paths", opening->paths, opening->count));
-    for (int i = 0; i < opening->count; i++) strlist_add(&model->paths, sv(opening->paths[i]));
+    TRY(choose_models(opening, model));
     TRY(ensemble_load(&model->models, &model->paths, FORMATS[opening->precision]));
+    if (opening->count == 1) model->calibration = calibration_read(strbuf_view(&model->models.provenance));
     return scorer_check(ensemble_items(&model->models), model->models.count);
 }
 
@@ -145,17 +203,30 @@ static void open_models(void *context) {
     opening->status = load_models(opening, opening->model);
 }
 
-attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
-                            attn_mt_precision precision, attn_mt_error *error) {
+static attn_mt_status start_opening(Opening *opening, attn_mt_model **model, attn_mt_error *error) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!model) return fail_null(error, "model is NULL");
-    pthread_once(&once, library_begin);
-    Opening opening = {.paths = paths, .count = count, .precision = precision};
     MemScope *scope;
-    attn_mt_status status = run(&scope, 0, open_models, &opening, &opening.status, error);
-    *model = status == ATTN_MT_OK ? opening.model : NULL;
+    pthread_once(&once, library_begin);
+    attn_mt_status status = run(&scope, 0, open_models, opening, &opening->status, error);
+    *model = status == ATTN_MT_OK ? opening->model : NULL;
     if (*model) (*model)->scope = scope;
     return status;
+}
+
+attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
+                            attn_mt_precision precision, attn_mt_error *error) {
+    if (!model) return fail_null(error, "model is NULL");
+    Opening opening = {.paths = paths, .count = count, .precision = precision};
+    return start_opening(&opening, model, error);
+}
+
+attn_mt_status attn_mt_open_name(attn_mt_model **model, const char *name, attn_mt_precision precision,
+                                 attn_mt_error *error) {
+    if (!model) return fail_null(error, "model is NULL");
+    *model = NULL;
+    if (!name) return fail_null(error, "name is NULL");
+    Opening opening = {.name = name, .count = 1, .precision = precision};
+    return start_opening(&opening, model, error);
 }
 
 void attn_mt_close(attn_mt_model *model) {
@@ -169,7 +240,101 @@ const char *attn_mt_source_language(const attn_mt_model *model) {
 }
 
 const char *attn_mt_target_language(const attn_mt_model *model) {
-    return model ? name_or_null(&model->models.target_language) : NULL;
+    if (!model) return NULL;
+    return model->target_language ? model->target_language : name_or_null(&model->models.target_language);
+}
+
+/* ---- glossaries and translation memories ---- */
+
+typedef struct {
+    const attn_mt_model *model;
+    const char *const *paths;
+    int count, accelerator;
+    attn_mt_glossary *glossary;
+    attn_mt_memory *memory;
+    Status status;
+} Reading;
+
+static Status read_paths(const Reading *reading, StrList *paths) {
+    if (reading->count < 1) return status_fail(STATUS_USAGE, "no file given");
+    TRY(check_strings("paths", reading->paths, reading->count));
+    for (int i = 0; i < reading->count; i++) strlist_add(paths, sv(reading->paths[i]));
+    return STATUS_OK;
+}
+
+static Status check_accelerator(int accelerator) {
+    if (accelerator < ATTN_MT_NO_ACCELERATOR || accelerator > ATTN_MT_ACCELERATOR_AUTO)
+        return status_fail(STATUS_USAGE, "there is no accelerator %d", accelerator);
+    return STATUS_OK;
+}
+
+static Status read_glossary(Reading *reading) {
+    StrList paths = {0};
+    const Ensemble *models = &reading->model->models;
+    TRY(read_paths(reading, &paths));
+    TRY(model_require_left_to_right(models->items[0], "a glossary"));
+    reading->glossary = mem_alloc(1, sizeof *reading->glossary);
+    reading->glossary->model = reading->model;
+    return glossary_read(&reading->glossary->terms, &paths, &seq2seq_config(models->items[0])->text,
+                         strbuf_view(&models->source_language), strbuf_view(&models->target_language));
+}
+
+static void read_glossary_in_scope(void *context) {
+    Reading *reading = context;
+    reading->status = read_glossary(reading);
+}
+
+attn_mt_status attn_mt_glossary_open(attn_mt_glossary **glossary, const attn_mt_model *model,
+                                     const char *const *paths, int count, attn_mt_error *error) {
+    Reading reading = {.model = model, .paths = paths, .count = count};
+    MemScope *scope;
+    if (!glossary) return fail_null(error, "glossary is NULL");
+    *glossary = NULL;
+    if (!model) return fail_null(error, "model is NULL");
+    attn_mt_status status = run(&scope, 0, read_glossary_in_scope, &reading, &reading.status, error);
+    if (status != ATTN_MT_OK) return status;
+    *glossary = reading.glossary;
+    reading.glossary->scope = scope;
+    return ATTN_MT_OK;
+}
+
+void attn_mt_glossary_close(attn_mt_glossary *glossary) {
+    if (glossary) mem_scope_free(glossary->scope);
+}
+
+static Status read_memory(Reading *reading) {
+    StrList paths = {0};
+    TRY(read_paths(reading, &paths));
+    TRY(check_accelerator(reading->accelerator));
+    reading->memory = mem_alloc(1, sizeof *reading->memory);
+    const char *source = attn_mt_source_language(reading->model);
+    const char *target = attn_mt_target_language(reading->model);
+    return memory_read(&reading->memory->pairs, &paths, source ? source : "", target ? target : "",
+                       (AcceleratorKind)reading->accelerator);
+}
+
+static void read_memory_in_scope(void *context) {
+    Reading *reading = context;
+    reading->status = read_memory(reading);
+}
+
+attn_mt_status attn_mt_memory_open(attn_mt_memory **memory, const attn_mt_model *model,
+                                   const char *const *paths, int count, int accelerator,
+                                   attn_mt_error *error) {
+    Reading reading = {.model = model, .paths = paths, .count = count, .accelerator = accelerator};
+    MemScope *scope;
+    if (!memory) return fail_null(error, "memory is NULL");
+    *memory = NULL;
+    if (!model) return fail_null(error, "model is NULL");
+    attn_mt_status status = run(&scope, 0, read_memory_in_scope, &reading, &reading.status, error);
+    if (status != ATTN_MT_OK) return status;
+    *memory = reading.memory;
+    reading.memory->scope = scope;
+    return ATTN_MT_OK;
+}
+
+void attn_mt_memory_close(attn_mt_memory *memory) {
+    if (memory) mem_scope_free(memory->scope);
 }
 
 /* ---- calls ---- */
@@ -178,6 +343,7 @@ const char *attn_mt_target_language(const attn_mt_model *model) {
 typedef struct {
     const attn_mt_model *model;
     attn_mt_options options;
+    attn_mt_guide guide;
     StrView *texts, *references; /* [count]; references: translations to score, or NULL */
     int count;
     const Seq2Seq **views; /* [models] */
@@ -199,8 +365,7 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
         return status_fail(STATUS_USAGE, "batch_size is %d, not 0 to %d", options->batch_size, MOST_BATCH);
     if (options->attention < ATTN_MT_NO_ATTENTION || options->attention > ATTN_MT_SUBWORDS)
         return status_fail(STATUS_USAGE, "there is no level %d of attention", options->attention);
-    if (options->accelerator < ATTN_MT_NO_ACCELERATOR || options->accelerator > ATTN_MT_ACCELERATOR_AUTO)
-        return status_fail(STATUS_USAGE, "there is no accelerator %d", options->accelerator);
+    TRY(check_accelerator(options->accelerator));
     if (options->shortlist < 0 || options->shortlist > SHORTLIST_MOST)
         return status_fail(STATUS_USAGE, "shortlist is %d, not 0 to %d", options->shortlist, SHORTLIST_MOST);
     if (options->shortlist > 0) TRY(ensemble_check_shortlists(&model->models, &model->paths));
@@ -209,14 +374,40 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
     return STATUS_OK;
 }
 
+/* Copies the program's guide, which can be shorter or longer than ours. */
+static Status read_guide(const attn_mt_model *model, const attn_mt_guide *given, attn_mt_guide *guide) {
+    enum { MOST_SIZE = 4096 };
+    *guide = (attn_mt_guide){.memory_threshold = 0.75};
+    if (!given) return STATUS_OK;
+    if (given->size < offsetof(attn_mt_guide, glossary) || given->size > MOST_SIZE)
+        return status_fail(STATUS_USAGE, "guide->size is not sizeof(attn_mt_guide)");
+    for (size_t i = sizeof *guide; i < given->size; i++)
+        if (((const char *)given)[i] != 0)
+            return status_fail(STATUS_USAGE, "the guide has options of a later version of the library");
+    guide->memory_threshold = 0;
+    memcpy(guide, given, given->size < sizeof *guide ? given->size : sizeof *guide);
+    if (guide->memory_threshold == 0) guide->memory_threshold = 0.75;
+    if (!(guide->memory_threshold >= 0.3 && guide->memory_threshold <= 1))
+        return status_fail(STATUS_USAGE, "memory_threshold is %g, not 0.3 to 1", guide->memory_threshold);
+    if (guide->glossary && guide->glossary->model != model)
+        return status_fail(STATUS_USAGE, "the glossary was made for another model");
+    return STATUS_OK;
+}
+
 static TranslatorOptions translator_options(const Call *call) {
     const attn_mt_options *requested = &call->options;
+    const attn_mt_guide *guide = &call->guide;
+    const char *target = guide->target_language ? guide->target_language : call->model->target_language;
     TranslatorOptions options = {.split = requested->split,
                                  .wrapped = requested->markup,
-                                 .tags = requested->markup,
+                                 .tags = requested->markup || guide->tags,
                                  .tags_aside = requested->markup,
                                  .accelerator = (AcceleratorKind)requested->accelerator,
                                  .translate_symbols = call->model->models.translates_symbols,
+                                 .target_language = (char *)target,
+                                 .glossary = guide->glossary ? guide->glossary->terms : NULL,
+                                 .memory = guide->memory ? guide->memory->pairs : NULL,
+                                 .memory_threshold = guide->memory_threshold,
                                  .quiet = true,
                                  .progress = requested->progress,
                                  .progress_context = requested->progress_context};
@@ -336,16 +527,65 @@ static attn_mt_matrix matrix_of(const Call *call, const Translation *translation
                             (const char *const *)alignment.column_labels};
 }
 
+/* The text of tokens [count] of the target; `unknown`: texts of the <unk>s from here on, which it skips. */
+static const char *spell(const Call *call, const int *ids, int count, StrList *unknown) {
+    StrBuf text = {0};
+    tokenizer_decode_spelled(seq2seq_target(call->views[0]), ids, (size_t)count, unknown, &text);
+    unknown_skip(unknown, ids, count);
+    return strbuf_text(&text);
+}
+
+static const char *const *tokens_of(const Call *call, const TranslationItem *item) {
+    const Tokenizer *target = seq2seq_target(call->views[0]);
+    const char **tokens = mem_alloc((size_t)item->steps, sizeof *tokens);
+    for (int t = 0; t < item->steps; t++) {
+        StrBuf label = {0};
+        if (t < item->length) tokenizer_label(target, item->ids[t], &label);
+        tokens[t] = t < item->length ? strbuf_text(&label) : "</s>";
+    }
+    return tokens;
+}
+
+static attn_mt_confidence confidence_at(const Call *call, const Translation *translation, int rank) {
+    const TranslationItem *item = &translation->items[rank];
+    double *words = mem_alloc((size_t)item->words, sizeof *words);
+    const char **labels = mem_alloc((size_t)item->words, sizeof *labels);
+    const Calibration *calibration = &call->model->calibration;
+    double whole = confidence_of(calibration, item, words);
+    StrList unknown = translation->target_unknown;
+    for (int t = 0, w = 0; t < item->length; w++) {
+        int first = t;
+        while (t < item->length && item->word[t] == item->word[first]) t++;
+        labels[w] = spell(call, item->ids + first, t - first, &unknown);
+    }
+    return (attn_mt_confidence){whole, calibration->words > 0, item->words, labels, words};
+}
+
+static const char *copy_of(StrView text) {
+    StrBuf copy = {0};
+    strbuf_add(&copy, text);
+    return strbuf_text(&copy);
+}
+
 static Text text_of(const Call *call, int t) {
     const Translation *translation = &call->translations[t];
+    const MemoryMatch *match = &translation->match;
     size_t count = (size_t)translation->count;
     bool attention = call->options.attention != ATTN_MT_NO_ATTENTION && translation->chunks > 0;
     Text text = {.candidates = mem_alloc(count, sizeof *text.candidates), .count = translation->count};
+    bool confidence = call->guide.confidence && translation->chunks > 0;
     if (attention) text.matrices = mem_alloc(count, sizeof *text.matrices);
+    if (confidence) text.confidences = mem_alloc(count, sizeof *text.confidences);
+    text.tokens = mem_alloc(count, sizeof *text.tokens);
     for (int rank = 0; rank < translation->count; rank++) {
         text.candidates[rank] = candidate_of(call, t, &translation->items[rank]);
+        text.tokens[rank] = tokens_of(call, &translation->items[rank]);
         if (attention) text.matrices[rank] = matrix_of(call, translation, rank);
+        if (confidence) text.confidences[rank] = confidence_at(call, translation, rank);
     }
+    if (match->similarity > 0)
+        text.match = (attn_mt_match){match->similarity, copy_of(match->source), copy_of(match->target),
+                                     translation->from_memory};
     return text;
 }
 
@@ -381,12 +621,14 @@ static attn_mt_options options_of(const CallArguments *arguments) {
     if (arguments->score)
         options.beam_size = options.n_best = options.split = options.markup = options.shortlist =
             options.accelerator = 0;
+    if (arguments->score) options.guide = NULL;
     return options;
 }
 
 static Status run_call(CallArguments *arguments) {
     Call call = {.model = arguments->model, .options = options_of(arguments), .count = arguments->count};
     TRY(check_options(call.model, &call.options, arguments->count));
+    TRY(read_guide(call.model, call.options.guide, &call.guide));
     TRY(check_strings("texts", arguments->texts, arguments->count));
     if (arguments->score) TRY(check_strings("translations", arguments->translations, arguments->count));
     call.texts = views_of(arguments->texts, arguments->count);
@@ -455,6 +697,21 @@ const attn_mt_candidate *attn_mt_candidate_at(const attn_mt_result *result, int 
 const attn_mt_matrix *attn_mt_attention(const attn_mt_result *result, int text, int rank) {
     const Text *entry = text_at(result, text, rank);
     return entry && entry->matrices ? &entry->matrices[rank] : NULL;
+}
+
+const char *const *attn_mt_tokens_at(const attn_mt_result *result, int text, int rank) {
+    const Text *entry = text_at(result, text, rank);
+    return entry ? entry->tokens[rank] : NULL;
+}
+
+const attn_mt_confidence *attn_mt_confidence_at(const attn_mt_result *result, int text, int rank) {
+    const Text *entry = text_at(result, text, rank);
+    return entry && entry->confidences ? &entry->confidences[rank] : NULL;
+}
+
+const attn_mt_match *attn_mt_match_at(const attn_mt_result *result, int text) {
+    const Text *entry = text_at(result, text, 0);
+    return entry && entry->match.source ? &entry->match : NULL;
 }
 
 void attn_mt_release(attn_mt_result *result) {

@@ -13,8 +13,8 @@
  *
  * Text    NUL-terminated UTF-8; invalid bytes are read as U+FFFD
  * Units   scores are sums of natural logarithms of probabilities
- * Owner   the caller owns models (attn_mt_close) and results (attn_mt_release). A result owns everything that
- *         is read from it, and can outlive its model
+ * Owner   the caller owns models (attn_mt_close), glossaries, memories and results (attn_mt_release). A
+ *         result owns everything that is read from it, and can outlive its model
  * Threads any number of threads can use a model at the same time; a call works on the calling thread only.
  *         Several threads can read a result
  * Fails   with a status other than ATTN_MT_OK; *error, if it is not NULL, gets a message, and *model or
@@ -23,8 +23,8 @@
  * cJSON   opening a model sets cJSON's memory functions (cJSON_InitHooks); outside of calls of this library
  *         they behave like malloc and free
  * NULL    is allowed for `options`, for `error`, for an array without elements, and for the argument of
- *         attn_mt_close and attn_mt_release. Otherwise NULL is ATTN_MT_USAGE, and functions that read a model
- *         or a result return NULL
+ *         the functions that close and release. Otherwise NULL is ATTN_MT_USAGE, and functions that read a
+ *         model or a result return NULL
  */
 #ifndef LIBRARY_ATTN_MT_H
 #define LIBRARY_ATTN_MT_H
@@ -70,6 +70,21 @@ typedef enum {
     ATTN_MT_ACCELERATOR_AUTO
 } attn_mt_accelerator;
 
+typedef struct attn_mt_glossary attn_mt_glossary;
+typedef struct attn_mt_memory attn_mt_memory;
+
+/* More options of attn_mt_translate; it can grow with later versions of the library. */
+typedef struct {
+    size_t size;                      /* sizeof(attn_mt_guide) of the program */
+    const attn_mt_glossary *glossary; /* or NULL; made for the model that translates */
+    const attn_mt_memory *memory;     /* or NULL */
+    double memory_threshold;          /* least similarity of attn_mt_match_at, 0.3 to 1; 0: 0.75 */
+    const char *target_language; /* of a model with several, as it names them ("fra"), for texts that do not
+                                  * begin with a language; NULL: the one that the model was opened for */
+    int confidence;              /* not 0: attn_mt_confidence_at has the confidence of each translation */
+    int tags; /* not 0: tags and placeholders come out as they are, and the rest of a text is no HTML */
+} attn_mt_guide;
+
 /* Zeros are the defaults of `attn-mt translate`. */
 typedef struct {
     size_t memory_limit; /* bytes that the call and its result can use at a time; 0: no limit */
@@ -84,8 +99,9 @@ typedef struct {
     int attention;  /* attn_mt_level */
     int shortlist; /* consider only the N most frequent tokens and N likely translations of each source token,
                       * 1 to 1000, which is faster; 0: all tokens */
-    int accelerator; /* attn_mt_accelerator */
-    int reserved[4]; /* must be 0 */
+    int accelerator;                                /* attn_mt_accelerator */
+    const attn_mt_guide *guide;                     /* or NULL */
+    int reserved[4 - sizeof(void *) / sizeof(int)]; /* must be 0 */
     /* Called after each batch of sentences on the calling thread, with the fraction of the work that is done.
      * It can call the library. Or NULL. */
     void (*progress)(void *context, double fraction);
@@ -126,12 +142,31 @@ ATTN_MT_API const char *attn_mt_version(void); /* "0.2.0" */
 /* Loads model files [count]. Several models form an ensemble and must share one target vocabulary. */
 ATTN_MT_API attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
                                         attn_mt_precision precision, attn_mt_error *error);
-/* The languages of the first model as its training named them, such as "en"; NULL if its file has none. The
- * strings live as long as the model. */
+/* Loads one model: the path of a file or of a run, the name of a model as `attn-mt models` lists them, or two
+ * languages ("en-de"; names with "-" are separated by ":"), of which a model in the folders of models is
+ * chosen as `attn-mt translate --languages` does. */
+ATTN_MT_API attn_mt_status attn_mt_open_name(attn_mt_model **model, const char *name,
+                                             attn_mt_precision precision, attn_mt_error *error);
+/* The languages of the first model as its training named them, such as "en", or the target language that
+ * attn_mt_open_name chose; NULL if its file has none. The strings live as long as the model. */
 ATTN_MT_API const char *attn_mt_source_language(const attn_mt_model *model);
 ATTN_MT_API const char *attn_mt_target_language(const attn_mt_model *model);
 /* No other call may use the model at this time. */
 ATTN_MT_API void attn_mt_close(attn_mt_model *model);
+
+/* Reads the terms in files [count]: lines of SOURCE TAB TARGET. A whole word of a text that is the source of
+ * a term is translated as its target. The first line with a source counts. Close the glossary before its
+ * model. */
+ATTN_MT_API attn_mt_status attn_mt_glossary_open(attn_mt_glossary **glossary, const attn_mt_model *model,
+                                                 const char *const *paths, int count, attn_mt_error *error);
+ATTN_MT_API void attn_mt_glossary_close(attn_mt_glossary *glossary);
+/* Reads the pairs in files [count] of any format of `attn-mt translate --memory`, in the languages of the
+ * model. A text that is in the memory gets its translation from there. `accelerator`: an attn_mt_accelerator,
+ * the mark that is ignored in the memory; it should be that of the calls. */
+ATTN_MT_API attn_mt_status attn_mt_memory_open(attn_mt_memory **memory, const attn_mt_model *model,
+                                               const char *const *paths, int count, int accelerator,
+                                               attn_mt_error *error);
+ATTN_MT_API void attn_mt_memory_close(attn_mt_memory *memory);
 
 /* Translates texts [count]. */
 ATTN_MT_API attn_mt_status attn_mt_translate(const attn_mt_model *model, const char *const *texts, int count,
@@ -149,6 +184,32 @@ ATTN_MT_API attn_mt_status attn_mt_score(const attn_mt_model *model, const char 
 ATTN_MT_API const attn_mt_candidate *attn_mt_candidate_at(const attn_mt_result *result, int text, int rank);
 /* The attention weights of a candidate; NULL without the option `attention`, or if the text is empty. */
 ATTN_MT_API const attn_mt_matrix *attn_mt_attention(const attn_mt_result *result, int text, int rank);
+/* The tokens of a candidate [candidate->tokens], including the last </s>. */
+ATTN_MT_API const char *const *attn_mt_tokens_at(const attn_mt_result *result, int text, int rank);
+
+/* How sure the model is of a translation and of its words, from 0 to 1. With a calibration, which the
+ * training measures, the expected fraction of its words in a reference translation; without one, the
+ * geometric mean of the probabilities of tokens. */
+typedef struct {
+    double confidence;
+    int calibrated; /* is there a calibration? */
+    int words;
+    const char *const *labels;      /* [words] */
+    const double *word_confidences; /* [words] */
+} attn_mt_confidence;
+
+/* NULL without the option `confidence`, or if nothing was translated. */
+ATTN_MT_API const attn_mt_confidence *attn_mt_confidence_at(const attn_mt_result *result, int text, int rank);
+
+/* The most similar pair of the translation memory. */
+typedef struct {
+    double similarity; /* 1 - edit distance / length; 1: the same text */
+    const char *source, *target;
+    int used; /* the whole translation is the memory's */
+} attn_mt_match;
+
+/* NULL without a memory, or if no text is similar enough. */
+ATTN_MT_API const attn_mt_match *attn_mt_match_at(const attn_mt_result *result, int text);
 ATTN_MT_API void attn_mt_release(attn_mt_result *result);
 
 #ifdef __cplusplus

@@ -17,7 +17,8 @@ grep -o '\battn_mt_[a-z_]*(' src/library/attn_mt.h | tr -d '(' | sort -u >"$TMP/
 sed -n 's/^ *\(attn_mt_[a-z_]*\);$/\1/p' src/library/attn_mt.map | sort >"$TMP/map"
 same "the header and the map of versions name the same functions" "$TMP/header" "$TMP/map"
 nm -D --defined-only --with-symbol-versions "$shared" | awk '$2 != "A" { print $3 }' | sort >"$TMP/shown"
-sed 's/$/@@ATTN_MT_1/' "$TMP/header" >"$TMP/versioned"
+awk '/^ATTN_MT_/ { node = $1 } /^ *attn_mt_.*;$/ { sub(/;/, ""); print $1 "@@" node }' \
+    src/library/attn_mt.map | sort >"$TMP/versioned"
 same "the shared library shows its functions and nothing else" "$TMP/versioned" "$TMP/shown"
 nm -g --defined-only "$BUILD/libattn_mt.a" | awk 'NF == 3 { print $3 }' | sort >"$TMP/shown"
 same "the static library shows its functions and nothing else" "$TMP/header" "$TMP/shown"
@@ -54,6 +55,33 @@ expect 1 "$TMP/shared" /nowhere
 says "cannot open '/nowhere'"
 expect 1 env ATTN_MT_SIMD=avx "$TMP/shared" "$model"
 says "ATTN_MT_SIMD: 'avx' is not base, avx2"
+
+# A program that was linked with the first version of the library, here with its functions as stubs.
+sed -n '/^ATTN_MT_1 {/,/^}/p' src/library/attn_mt.map >"$TMP/first.map"
+sed -n 's/^ *\(attn_mt_[a-z_]*\);$/void \1(void) {}/p' "$TMP/first.map" >"$TMP/first.c"
+mkdir "$TMP/first"
+"${CC:-cc}" -w -shared -fPIC -Wl,-soname,libattn_mt.so.1 -Wl,--version-script="$TMP/first.map" \
+    "$TMP/first.c" -o "$TMP/first/libattn_mt.so.1" || fail "the first version does not link"
+compile linked_before "$TMP/first/libattn_mt.so.1" || fail "the example does not link with the first version"
+LD_LIBRARY_PATH=$BUILD run_example "$TMP/linked_before"
+
+# Glossary, translation memory and confidence.
+head -n 1 data/chapter.tsv >"$TMP/memory.tsv"
+printf 'lost\tperdu\n' >"$TMP/terms.tsv"
+"${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -Isrc/library examples/guide.c -o "$TMP/guide" \
+    "$shared" -Wl,-rpath,"$BUILD" || fail "examples/guide.c does not compile"
+"$TMP/guide" "$model" "$TMP/terms.tsv" "$TMP/memory.tsv" <"$TMP/text" >"$TMP/out" 2>"$TMP/err" ||
+    fail "examples/guide.c: $(cat "$TMP/err")"
+[ ! -s "$TMP/err" ] || fail "examples/guide.c printed: $(cat "$TMP/err")"
+"$attn" translate -m "$model" --glossary "$TMP/terms.tsv" --memory "$TMP/memory.tsv" "$TMP/text" \
+    >"$TMP/expected_text" || fail "translate with a glossary and a memory"
+cut -f 2 "$TMP/out" >"$TMP/translations"
+same "examples/guide.c translates as the program does" "$TMP/expected_text" "$TMP/translations"
+cut -f 1 "$TMP/out" | head -n 1 | grep -qx memory || fail "no translation of the memory: $(cat "$TMP/out")"
+cut -f 1 "$TMP/out" | tail -n 1 | grep -qx '[01]\.[0-9][0-9]' || fail "no confidence: $(cat "$TMP/out")"
+(cd "$TMP/tiny" && ATTN_MT_MODELS=$PWD "$TMP/guide" best ../terms.tsv ../memory.tsv) <"$TMP/text" \
+    >"$TMP/named" 2>"$TMP/err" || fail "a model by its name: $(cat "$TMP/err")"
+same "a model by its name" "$TMP/out" "$TMP/named"
 
 if command -v pkg-config >/dev/null; then
     compile static "$BUILD/libattn_mt.a" \

@@ -304,7 +304,7 @@ static void test_errors(void **state) {
     assert_fails(model, (attn_mt_options){.shortlist = 1001}, "shortlist");
     assert_fails(model, (attn_mt_options){.shortlist = 1}, "has no list");
     assert_fails(model, (attn_mt_options){.accelerator = 4}, "accelerator");
-    assert_fails(model, (attn_mt_options){.reserved[3] = 1}, "reserved[3]");
+    assert_fails(model, (attn_mt_options){.reserved[1] = 1}, "reserved[1]");
     assert_int_equal(attn_mt_translate(model, texts, -1, NULL, &result, &error), ATTN_MT_USAGE);
     assert_int_equal(attn_mt_translate(model, NULL, 0, NULL, &result, &error), ATTN_MT_OK);
     assert_null(attn_mt_candidate_at(result, 0, 0));
