@@ -51,13 +51,8 @@ class AnyPython(bdist_wheel):
         return ("py3", "none", super().get_tag()[2])
 
 
-class WithLibrary(Distribution):
-    def has_ext_modules(self):
-        return True
-
-
 setup(
     version=re.search(r'ATTN_MT_VERSION "(.*)"', (SOURCE / "src/base/version.h").read_text()).group(1),
     cmdclass={"build_py": BuildLibrary, "sdist": SourceWithLibrary, "bdist_wheel": AnyPython},
-    distclass=WithLibrary,
+    distclass=type("WithLibrary", (Distribution,), {"has_ext_modules": lambda self: True}),
 )

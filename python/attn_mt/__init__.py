@@ -11,12 +11,14 @@ import ctypes
 import functools
 import math
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Optional, Sequence, Tuple, TypedDict, Union
 
-from ._library import (PROGRESS, COptions, Error, FileError, OutOfMemory, UsageError, call, library, strings)
+from ._library import (PROGRESS, CGuide, COptions, Error, FileError, OutOfMemory, UsageError, call, library,
+                       strings)
 
 try:
     import numpy
@@ -48,6 +50,12 @@ class Options(TypedDict, total=False):
     attention: Optional[str]  # the units of attention weights: "words" or "subwords"; None: no weights
     shortlist: int  # consider only the N most frequent tokens, and N translations of each source token
     accelerator: Optional[str]  # the mark of "&File": "&", "_" or "auto"
+    glossary: Union[Path, Sequence[Path]]  # files of required translations: lines of SOURCE TAB TARGET
+    memory: Union[Path, Sequence[Path]]  # files of a translation memory, in any format of pairs
+    memory_threshold: float  # least similarity of `match`, 0.3 to 1
+    target_language: Optional[str]  # of a model with several
+    confidence: bool  # with the confidence of translations and words
+    tags: bool  # tags and placeholders come out as they are
     memory_limit: int  # bytes, for each thread; 0: no limit
     threads: int  # at most; 0, the default: one for each processor
     progress: Optional[Callable[[float], None]]  # called with the fraction that is done
@@ -61,10 +69,15 @@ class Translation:
     score: float  # log_p with length normalization, by which the search ranks
     log_p: float  # of all tokens, including </s>
     token_log_p: Any  # [tokens]
+    tokens: List[str]  # including </s>
     problems: List[str]  # what is probably wrong: "empty", "repetition", "length limit"
     attention: Any = None  # [rows, columns] weights of each unit of the translation to those of the source
     rows: List[str] = field(default_factory=list)  # units of the translation, including </s>
     columns: List[str] = field(default_factory=list)  # units of the source, including </s>
+    confidence: Optional[float] = None  # 0 to 1: the expected fraction of right words
+    word_confidences: List[Tuple[str, float]] = field(default_factory=list)
+    match: Optional[Tuple[float, str, str]] = None  # similarity, source, target of the memory's nearest pair
+    from_memory: bool = False
     alternatives: List[Translation] = field(default_factory=list)  # with n_best: other candidates
 
     def __str__(self) -> str:
@@ -86,13 +99,28 @@ class _Model:
     """An open model. Calls hold a reference, so that it is closed after the last call."""
 
     def __init__(self, model: Union[Path, Sequence[Path]], precision: str):
-        self.pointer = ctypes.c_void_p()
-        paths = [model] if isinstance(model, (str, os.PathLike)) else list(model)
-        names = (ctypes.c_char_p * len(paths))(*map(os.fsencode, paths))
-        call("open", ctypes.byref(self.pointer), names, len(paths), _number("precision", precision))
+        self.pointer, self.lock = ctypes.c_void_p(), threading.Lock()
+        self.files: dict = {}
+        number = _number("precision", precision)
+        if isinstance(model, (str, os.PathLike)):
+            call("open_name", ctypes.byref(self.pointer), os.fsencode(model), number)
+        else:
+            call("open", ctypes.byref(self.pointer), *_paths(model), number)
 
-    def __del__(self, close: Callable[[Any], None] = library.attn_mt_close) -> None:
-        close(self.pointer)
+    def file(self, kind: str, paths: Union[Path, Sequence[Path]], *arguments: int) -> ctypes.c_void_p:
+        """A glossary or a memory, opened once."""
+        key = kind, str(paths), arguments
+        with self.lock:
+            if key not in self.files:
+                file = ctypes.c_void_p()
+                call(kind + "_open", ctypes.byref(file), self.pointer, *_paths(paths), *arguments)
+                self.files[key] = file
+        return self.files[key]
+
+    def __del__(self, library: Any = library) -> None:
+        for (kind, *_), file in self.files.items():
+            getattr(library, f"attn_mt_{kind}_close")(file)
+        library.attn_mt_close(self.pointer)
 
 
 class Translator:
@@ -137,9 +165,7 @@ class Translator:
 
         def run(part: int) -> List[Translation]:
             arrays = [strings(column[part::parts]) for column in columns]
-            settings = COptions()
-            for option in chosen.keys() - {"model", "precision", "threads", "progress"}:
-                setattr(settings, option, _number(option, chosen[option]))
+            settings = _settings(model, chosen)
             if progress:
                 settings.progress = PROGRESS(lambda _, fraction: report(part, fraction))
             result, size = ctypes.c_void_p(), len(arrays[0])
@@ -199,6 +225,26 @@ def _checked(options: Any) -> dict:
     return options
 
 
+def _paths(paths: Any) -> Tuple[Any, int]:
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    return (ctypes.c_char_p * len(listed))(*map(os.fsencode, listed)), len(listed)
+
+
+def _settings(model: _Model, options: dict) -> COptions:
+    guide = CGuide(ctypes.sizeof(CGuide))
+    settings = COptions(guide=ctypes.pointer(guide))
+    for option in options.keys() - {"model", "precision", "threads", "progress"}:
+        value = _number(option, options[option])
+        if option == "glossary":
+            value = model.file(option, value)
+        elif option == "memory":
+            value = model.file(option, value, _number("accelerator", options.get("accelerator")))
+        elif isinstance(value, str):
+            value = value.encode()
+        setattr(guide if hasattr(guide, option) else settings, option, value)
+    return settings
+
+
 def _number(option: str, value: Any) -> int:
     """The value of an option in C."""
     choices = CHOICES.get(option)
@@ -220,17 +266,30 @@ def _floats(pointer: Any, *shape: int) -> Any:
     return [pointer[row * shape[1]:(row + 1) * shape[1]] for row in range(shape[0])]
 
 
+def _labels(pointer: Any, count: int) -> List[str]:
+    return [label.decode() for label in pointer[:count]]
+
+
 def _translation(result: ctypes.c_void_p, text: int, rank: int) -> Translation:
     candidate = library.attn_mt_candidate_at(result, text, rank)[0]
     translation = Translation(candidate.text.decode(), candidate.score, candidate.log_p,
                               _floats(candidate.token_log_p, candidate.tokens),
+                              _labels(library.attn_mt_tokens_at(result, text, rank), candidate.tokens),
                               [name for bit, name in PROBLEMS.items() if candidate.problems & bit])
     matrix = library.attn_mt_attention(result, text, rank)
     if matrix:
         rows, columns = matrix[0].rows, matrix[0].columns
         translation.attention = _floats(matrix[0].weights, rows, columns)
-        translation.rows = [label.decode() for label in matrix[0].row_labels[:rows]]
-        translation.columns = [label.decode() for label in matrix[0].column_labels[:columns]]
+        translation.rows = _labels(matrix[0].row_labels, rows)
+        translation.columns = _labels(matrix[0].column_labels, columns)
+    sure, match = library.attn_mt_confidence_at(result, text, rank), library.attn_mt_match_at(result, text)
+    if sure:
+        words = _labels(sure[0].labels, sure[0].words)
+        translation.confidence = sure[0].confidence
+        translation.word_confidences = list(zip(words, sure[0].word_confidences[:sure[0].words]))
+    if match:
+        translation.match = match[0].similarity, match[0].source.decode(), match[0].target.decode()
+        translation.from_memory = bool(match[0].used)
     while rank == 0 and library.attn_mt_candidate_at(result, text, len(translation.alternatives) + 1):
         translation.alternatives.append(_translation(result, text, len(translation.alternatives) + 1))
     return translation

@@ -6,30 +6,30 @@ import ctypes
 import os
 from ctypes import CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_float, c_int, c_size_t, c_void_p
 from pathlib import Path
+from typing import Any
 
 PROGRESS = CFUNCTYPE(None, c_void_p, c_double)
 STRINGS = POINTER(c_char_p)
 
 
-class CError(ctypes.Structure):
-    _fields_ = [("status", c_int), ("message", c_char * 1024), ("hint", c_char * 512)]
+def struct(name: str, **fields: Any) -> Any:
+    """attn_mt_NAME of the header."""
+    return type(name, (ctypes.Structure,), {"_fields_": list(fields.items())})
 
 
-class COptions(ctypes.Structure):
-    _fields_ = [("memory_limit", c_size_t), ("beam_size", c_int), ("n_best", c_int), ("batch_size", c_int),
-                ("split", c_int), ("markup", c_int), ("attention", c_int), ("shortlist", c_int),
-                ("accelerator", c_int), ("reserved", c_int * 4), ("progress", PROGRESS),
-                ("progress_context", c_void_p)]
-
-
-class CCandidate(ctypes.Structure):
-    _fields_ = [("text", c_char_p), ("log_p", c_double), ("score", c_double), ("tokens", c_int),
-                ("token_log_p", POINTER(c_float)), ("problems", c_int)]
-
-
-class CMatrix(ctypes.Structure):
-    _fields_ = [("rows", c_int), ("columns", c_int), ("weights", POINTER(c_float)), ("row_labels", STRINGS),
-                ("column_labels", STRINGS)]
+CError = struct("error", status=c_int, message=c_char * 1024, hint=c_char * 512)
+CGuide = struct("guide", size=c_size_t, glossary=c_void_p, memory=c_void_p, memory_threshold=c_double,
+                target_language=c_char_p, confidence=c_int, tags=c_int)
+COptions = struct("options", memory_limit=c_size_t, beam_size=c_int, n_best=c_int, batch_size=c_int,
+                  split=c_int, markup=c_int, attention=c_int, shortlist=c_int, accelerator=c_int,
+                  guide=POINTER(CGuide), reserved=c_int * 2, progress=PROGRESS, progress_context=c_void_p)
+CCandidate = struct("candidate", text=c_char_p, log_p=c_double, score=c_double, tokens=c_int,
+                    token_log_p=POINTER(c_float), problems=c_int)
+CMatrix = struct("matrix", rows=c_int, columns=c_int, weights=POINTER(c_float), row_labels=STRINGS,
+                 column_labels=STRINGS)
+CConfidence = struct("confidence", confidence=c_double, calibrated=c_int, words=c_int, labels=STRINGS,
+                     word_confidences=POINTER(c_double))
+CMatch = struct("match", similarity=c_double, source=c_char_p, target=c_char_p, used=c_int)
 
 
 class Error(Exception):
@@ -55,6 +55,11 @@ CALL = [c_int, POINTER(COptions), POINTER(c_void_p), POINTER(CError)]
 SIGNATURES = {
     "version": (c_char_p, []),
     "open": (c_int, [POINTER(c_void_p), STRINGS, c_int, c_int, POINTER(CError)]),
+    "open_name": (c_int, [POINTER(c_void_p), c_char_p, c_int, POINTER(CError)]),
+    "glossary_open": (c_int, [POINTER(c_void_p), c_void_p, STRINGS, c_int, POINTER(CError)]),
+    "glossary_close": (None, [c_void_p]),
+    "memory_open": (c_int, [POINTER(c_void_p), c_void_p, STRINGS, c_int, c_int, POINTER(CError)]),
+    "memory_close": (None, [c_void_p]),
     "source_language": (c_char_p, [c_void_p]),
     "target_language": (c_char_p, [c_void_p]),
     "close": (None, [c_void_p]),
@@ -62,6 +67,9 @@ SIGNATURES = {
     "score": (c_int, [c_void_p, STRINGS, STRINGS, *CALL]),
     "candidate_at": (POINTER(CCandidate), [c_void_p, c_int, c_int]),
     "attention": (POINTER(CMatrix), [c_void_p, c_int, c_int]),
+    "tokens_at": (STRINGS, [c_void_p, c_int, c_int]),
+    "confidence_at": (POINTER(CConfidence), [c_void_p, c_int, c_int]),
+    "match_at": (POINTER(CMatch), [c_void_p, c_int]),
     "release": (None, [c_void_p]),
 }
 beside = Path(__file__).with_name("libattn_mt.so.1")

@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -76,6 +77,23 @@ class TestTranslator(unittest.TestCase):
         self.assertAlmostEqual(same.log_p, best.log_p, places=4)
         self.assertLess(worse.log_p, same.log_p)
         self.assertEqual(self.translator.score([]), [])
+
+    def test_glossary_memory_confidence_names(self):
+        with tempfile.TemporaryDirectory() as folder:
+            terms, pairs = Path(folder, "terms.tsv"), Path(folder, "pairs.tsv")
+            terms.write_text("go\tmoi\n")
+            pairs.write_text("go home .\tva au lit\n")
+            texts = ["go .", "go home !", "go home ."]
+            found = self.translator.translate(texts, confidence=True, memory=pairs)
+            with_terms = self.translator.translate("go .", glossary=[terms])[0]
+        self.assertIn("moi", with_terms.text.split())
+        self.assertEqual([t.from_memory for t in found], [False, False, True])
+        self.assertEqual((found[2].text, found[1].match), ("va au lit", (8 / 9, "go home .", "va au lit")))
+        self.assertTrue(0 < found[0].confidence < 1 and found[2].confidence is None)
+        self.assertEqual(len(found[0].word_confidences), len(found[0].text.split()))
+        self.assertEqual((found[0].tokens[-1], len(found[0].tokens)), ("</s>", len(found[0].token_log_p)))
+        with mock.patch.dict(os.environ, ATTN_MT_MODELS=str(Path(MODEL).parent)):
+            self.assertEqual(str(attn_mt.Translator(Path(MODEL).stem).translate("go .")[0]), found[0].text)
 
     def test_errors(self):
         with self.assertRaisesRegex(attn_mt.FileError, "cannot open '/nowhere'") as caught:
