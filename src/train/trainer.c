@@ -68,13 +68,23 @@ static Status hint_divergence(const Trainer *t) {
 
 /* ---- validation -------------------------------------------------------------------------------------- */
 
+static bool is_finished(const Trainer *t) {
+    char extension[PROGRESS_EXTENSION];
+    return progress_find_end(&t->run.progress, &t->run.config->train, extension) != NULL;
+}
+
+/* While a run trains both directions, its model may write the source's language. */
+static bool trains_both(const Trainer *t) {
+    return share_done(t) < t->run.config->train.both_directions && !is_finished(t);
+}
+
 /* After a signal the score is incomplete: the validation is repeated when the run is resumed. */
 static Status use_score(Trainer *t, const ValidationScore *score) {
     run_agree(&t->run);
     if (t->run.stop) return STATUS_OK;
     TRY(check_loss(t, "validation loss", score->loss, t->run.progress.update));
-    bool best =
-        progress_update_best(&t->run.progress, score->loss, score->bleu, score->chrf, &t->run.config->train);
+    bool best = !trains_both(t) && progress_update_best(&t->run.progress, score->loss, score->bleu,
+                                                        score->chrf, &t->run.config->train);
     t->run.checkpoint.calibration = score->calibration;
     training_log_validation(&t->log, score, best);
     return run_save_best(&t->run, best);
@@ -200,14 +210,15 @@ static Status stop(Trainer *t) {
     log_progress_end();
     TRY(run_save(&t->run));
     TRY(run_save_progress(&t->run));
-    Status s = status_fail(
-        STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'%s", p->update,
-        p->epoch + 1, t->run.options->dir, isfinite(p->best_loss) ? "" : ", but no model was validated yet");
-    if (share_done(t) < t->run.config->train.both_directions)
-        log_warn(
-            "the first %.0f %% of the run train both directions: until then the model may write the source's "
-            "language",
-            100 * t->run.config->train.both_directions);
+    Status s =
+        status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'%s",
+                    p->update, p->epoch + 1, t->run.options->dir,
+                    isfinite(p->best_loss) ? ""
+                    : trains_both(t)       ? ", but there is no best model yet"
+                                           : ", but no model was validated yet");
+    if (trains_both(t))
+        log_warn("the first %.0f %% of the run train both directions: no model is the best one until then",
+                 100 * t->run.config->train.both_directions);
     status_hint(s, "the same command with --resume%s goes on from here",
                 t->run.options->overwrite ? " instead of --overwrite" : "");
     return group_agree(s);
@@ -218,11 +229,6 @@ static Status finish(Trainer *t) {
     if (t->validated != t->run.progress.update) TRY(validate(t));
     if (!t->run.stop) training_log_end(&t->log);
     return STATUS_OK;
-}
-
-static bool is_finished(const Trainer *t) {
-    char extension[PROGRESS_EXTENSION];
-    return progress_find_end(&t->run.progress, &t->run.config->train, extension) != NULL;
 }
 
 static bool should_continue(Trainer *t) {

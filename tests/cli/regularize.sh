@@ -55,6 +55,11 @@ says "it now covers the first 100 % of the new length" # of --resume --max-updat
 refuses "the vocabularies are separate" --set train.both_directions=0.3 --set text.joint=false \
     --set model.tie=target
 refuses "of a run that has no end" --set train.both_directions=0.3 --set train.max_updates=0
+# The best model comes from after the switch.
+tiny_model half --set train.both_directions=0.5 --epochs 4 --set train.valid_every=0
+[ "$(grep -c '"best": false' "$TMP/half/train.jsonl")" -ge 1 ] &&
+    head -n 1 "$TMP/half/train.jsonl" | grep -q '"best": false' &&
+    sed -n 2p "$TMP/half/train.jsonl" | grep -q '"best": true' || fail "best: $(cat "$TMP/half/train.jsonl")"
 # One model memorizes both directions.
 tiny_model both --set train.both_directions=1 --epochs 160
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/one"
