@@ -21,6 +21,7 @@ enum {
 static char byte_at(StrView text, size_t at) { return at < text.length ? text.data[at] : '\0'; }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_one_of(char c, const char *set) { return c && strchr(set, c); }
 static bool is_blank(char c) { return is_one_of(c, " \t\r\n\f"); }
@@ -203,7 +204,9 @@ static size_t scan_printf(PlaceholderScan *scan) {
     if (named || sure) return end - at;
     if (!is_letter(text.data[end - 1])) return end - at;
     while (is_letter(byte_at(text, end + letters))) letters++;
-    if (letters == 0 || (!is_percentage(text, at) && is_unit(text, end, letters))) return end - at;
+    bool before_capital = !is_capital(text.data[end - 1]) && is_capital(byte_at(text, end)); /* UTF-%sBE */
+    if (letters == 0 || before_capital || (!is_percentage(text, at) && is_unit(text, end, letters)))
+        return end - at;
     return qt_length(text, at);
 }
 
