@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "bleu/bleu.h"
+#include "bleu/chrf.h"
 #include "bleu/input.h"
 #include "bleu/report.h"
 #include "bleu/scoring.h"
@@ -14,6 +15,10 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "text/languages.h"
+
+/* chrF++ is chrF with words, not a metric of its own. */
+#define CHRF_PLUS_PLUS "chrf++"
+enum { CHRF_PLUS_PLUS_WORDS = 2 };
 
 #define METRIC_ONE(name_, metric_) +1
 enum { METRIC_COUNT = METRIC_TABLE(METRIC_ONE, ) };
@@ -35,6 +40,7 @@ typedef struct {
     int width, format;
 
     void *metric_options[METRIC_COUNT]; /* in the order of METRICS */
+    ChrfOptions chrf_plus_plus;
     OptionTable tables[METRIC_COUNT + 3];
     LineSet reference_lines, systems;
 } Run;
@@ -55,8 +61,8 @@ static const Option INPUT_ROWS[] = {
 
     {.flag = "metrics", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(metrics),
      .default_text = "bleu",
-     .choices = METRIC_CHOICES, .arg = "NAME...", .group = "Score",
-     .help = "metrics to compute"},
+     .choices = METRIC_CHOICES "|" CHRF_PLUS_PLUS, .arg = "NAME...", .group = "Score",
+     .help = "metrics to compute; chrf++ is chrf with --chrf-word-order 2"},
     {.flag = "language-pair", .common = true, .letter = 'l', .type = OPT_STRING, FIELD(language_pair),
      .arg = "FROM-TO",
      .help = "use sacreBLEU's tokenizer for the language TO, unless --tokenize is given"},
@@ -187,6 +193,30 @@ static void words_release(Words *words) {
     mem_free(words->items);
 }
 
+/* sacreBLEU's tokenizers that need a program or a file of others. */
+static Status hint_tokenizer(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *equals = strchr(argv[i], '='), *value = equals ? equals + 1 : argv[i];
+        bool names = equals ? strncmp(argv[i], "--tok", 5) == 0 : strncmp(argv[i - 1], "-tok", 4) == 0;
+        names = names || (!equals && strcmp(argv[i - 1], "--tokenize") == 0);
+        if (!names) continue;
+        if (strcmp(value, "ja-mecab") == 0 || strcmp(value, "ko-mecab") == 0) {
+            status_fail(STATUS_USAGE, "option '--tokenize': '%s' needs MeCab, which is not built in", value);
+            return status_hint(STATUS_USAGE, "--tokenize char scores characters; or split both files with "
+                                             "mecab -Owakati, then --tokenize none");
+        }
+        if (strcmp(value, "spm") == 0 || strcmp(value, "flores101") == 0 || strcmp(value, "flores200") == 0) {
+            status_fail(STATUS_USAGE,
+                        "option '--tokenize': '%s' needs a SentencePiece model, which is not "
+                        "built in",
+                        value);
+            return status_hint(STATUS_USAGE, "encode both files with spm_encode --model=FILE, then "
+                                             "--tokenize none");
+        }
+    }
+    return STATUS_OK;
+}
+
 static Test test_of(const Run *run) {
     if (run->paired_bs) return TEST_PAIRED_BOOTSTRAP;
     return run->confidence && run->confidence_n > 1 ? TEST_CONFIDENCE : TEST_NONE;
@@ -293,7 +323,8 @@ static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
     Words words = {0};
     StrList positional = {0};
     UserOptions given = {0};
-    Status status = spread_inputs(argc, argv, &words);
+    Status status = hint_tokenizer(argc, argv);
+    if (status == STATUS_OK) status = spread_inputs(argc, argv, &words);
     if (status == STATUS_OK)
         status = options_parse(run->tables, (int)words.count, words.items, &positional, help, &given);
     if (status == STATUS_OK && !*help) {
@@ -306,13 +337,23 @@ static Status parse(Run *run, int argc, char **argv, HelpKind *help) {
     return status;
 }
 
+/* chrF before chrF++. */
 static int by_name(const void *a, const void *b) {
-    return strcmp(((const ConfiguredMetric *)a)->metric->name, ((const ConfiguredMetric *)b)->metric->name);
+    const ConfiguredMetric *one = a, *other = b;
+    int order = strcmp(one->metric->name, other->metric->name);
+    return order ? order : one->metric->width(one->options) - other->metric->width(other->options);
+}
+
+static Status add_metric(const Run *run, size_t m, const void *options, ConfiguredMetric *metrics,
+                         size_t *count) {
+    if (METRICS[m]->prepare) TRY(METRICS[m]->prepare(run->metric_options[m], run->sentence_level));
+    metrics[(*count)++] = (ConfiguredMetric){METRICS[m], options};
+    return STATUS_OK;
 }
 
 /* The metrics of --metrics, each once: sorted by name, except for paired tests, which keep the order. */
-static Status choose_metrics(const Run *run, ConfiguredMetric *metrics, size_t *count) {
-    bool chosen[METRIC_COUNT] = {false};
+static Status choose_metrics(Run *run, ConfiguredMetric *metrics, size_t *count) {
+    bool chosen[METRIC_COUNT + 1] = {false};
     const BleuOptions *bleu = bleu_options(run);
     *count = 0;
     assert(bleu);
@@ -321,12 +362,20 @@ static Status choose_metrics(const Run *run, ConfiguredMetric *metrics, size_t *
         return STATUS_OK;
     }
     for (size_t i = 0; i < run->metrics.count; i++) {
+        bool plus_plus = strcmp(run->metrics.items[i], CHRF_PLUS_PLUS) == 0;
+        const char *name = plus_plus ? METRIC_CHRF.name : run->metrics.items[i];
         size_t m = 0;
-        while (strcmp(METRICS[m]->name, run->metrics.items[i]) != 0) m++;
-        if (chosen[m]) continue;
-        chosen[m] = true;
-        if (METRICS[m]->prepare) TRY(METRICS[m]->prepare(run->metric_options[m], run->sentence_level));
-        metrics[(*count)++] = (ConfiguredMetric){METRICS[m], run->metric_options[m]};
+        while (strcmp(METRICS[m]->name, name) != 0) m++;
+        size_t place = plus_plus ? METRIC_COUNT : m;
+        if (chosen[place]) continue;
+        chosen[place] = true;
+        const void *options = run->metric_options[m];
+        if (plus_plus) {
+            run->chrf_plus_plus = *(const ChrfOptions *)options;
+            run->chrf_plus_plus.word_order = CHRF_PLUS_PLUS_WORDS;
+            options = &run->chrf_plus_plus;
+        }
+        TRY(add_metric(run, m, options, metrics, count));
     }
     if (run->sentence_level && *count > 1)
         return status_fail(STATUS_USAGE, "option '--sentence-level' needs a single metric");
@@ -357,7 +406,7 @@ static ReportFormat format_of(const Run *run) {
 }
 
 static Status score(Run *run, StrBuf *out) {
-    ConfiguredMetric metrics[METRIC_COUNT];
+    ConfiguredMetric metrics[METRIC_COUNT + 1];
     Seed seed;
     Scoring scoring = {&run->systems, &run->reference_lines, metrics, 0, test_of(run), 0, &seed};
     scoring.trials = run->paired_bs ? run->paired_bs_n : run->confidence_n;

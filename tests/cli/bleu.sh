@@ -180,13 +180,38 @@ expect 2 '' "attn-mt: option '--language-pair': sacreBLEU tokenizes 'ja' with Me
 grep -q 'hint: .*--tokenize char' "$own/err" || complain "no hint at another tokenizer"
 expect 2 '' "attn-mt: option '--language-pair': 'zh' is not a pair such as en-zh" sys_a.txt -i sys_a.txt -l zh
 
+# Names of FLORES select the tokenizer, too.
+"$ATTN_MT" bleu "$own/chinese" -i "$own/chinese" -l eng_Latn-zho_Hans --force >"$own/out" 2>&1
+grep -q "tok:zh|" "$own/out" || complain "-l with names of FLORES: not zh"
+expect 2 '' "attn-mt: option '--language-pair': sacreBLEU tokenizes 'jpn_Jpan' with MeCab, which is not built in" \
+    sys_a.txt -i sys_a.txt -l eng_Latn-jpn_Jpan
+
+# chrf++ is chrF with words of order 2; both can be printed, and the order of the list does not matter.
+"$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf --chrf-word-order 2 >"$own/words"
+"$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf++ >"$own/out" 2>"$own/err" || complain "-m chrf++: $(cat "$own/err")"
+cmp -s "$own/words" "$own/out" || complain "-m chrf++ prints $(cat "$own/out")"
+"$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf++ chrf >"$own/out" 2>&1
+"$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf chrf++ >"$own/both" 2>&1
+cmp -s "$own/out" "$own/both" || complain "-m chrf++ chrf: another order"
+grep -c '"name": "chrF2' "$own/out" | grep -qx 2 || complain "-m chrf++ chrf: $(cat "$own/out")"
+
+# Tokenizers of others: what to do instead.
+for option in '-tok ja-mecab' '--tokenize ja-mecab' '--tokenize=ja-mecab'; do
+    # shellcheck disable=SC2086  # the options are words
+    expect 2 '' "attn-mt: option '--tokenize': 'ja-mecab' needs MeCab, which is not built in" sys_a.txt -i sys_a.txt $option
+    grep -q 'hint: .*mecab -Owakati' "$own/err" || complain "$option: no hint"
+done
+expect 2 '' "attn-mt: option '--tokenize': 'flores200' needs a SentencePiece model, which is not built in" \
+    sys_a.txt -i sys_a.txt -tok flores200
+grep -q 'hint: .*spm_encode' "$own/err" || complain "flores200: no hint"
+
 # Errors.
 expect 2 '' 'attn-mt: no reference given' -i sys_a.txt
 expect 2 '' "attn-mt: option '-i' needs a value" ref.txt -i
 expect 2 '' "attn-mt: option '-i' needs a value" ref.txt -i ''
 expect 2 '' "attn-mt: option '--metrics' needs a value" ref.txt -i sys_a.txt -m ''
 expect 2 '' "attn-mt: option '--metrics' needs a value" ref.txt -i sys_a.txt --metrics=
-expect 2 '' "attn-mt: option '-m': 'rouge' is not bleu, chrf or ter" ref.txt -i sys_a.txt -m rouge
+expect 2 '' "attn-mt: option '-m': 'rouge' is not bleu, chrf, ter or chrf++" ref.txt -i sys_a.txt -m rouge
 expect 2 '' "attn-mt: option '-t': sacreBLEU's test sets are not built in" -t wmt14 -l en-de
 expect 2 '' "attn-mt: option '--paired-bs' compares several systems, but there is one" \
     ref.txt -i sys_a.txt -pbs
