@@ -183,12 +183,14 @@ expect 2 '' "attn-mt: option '--language-pair': 'zh' is not a pair such as en-zh
 # Names of FLORES select the tokenizer, too.
 "$ATTN_MT" bleu "$own/chinese" -i "$own/chinese" -l eng_Latn-zho_Hans --force >"$own/out" 2>&1
 grep -q "tok:zh|" "$own/out" || complain "-l with names of FLORES: not zh"
-expect 2 '' "attn-mt: option '--language-pair': sacreBLEU tokenizes 'jpn_Jpan' with MeCab, which is not built in" \
+expect 2 '' \
+    "attn-mt: option '--language-pair': sacreBLEU tokenizes 'jpn_Jpan' with MeCab, which is not built in" \
     sys_a.txt -i sys_a.txt -l eng_Latn-jpn_Jpan
 
 # chrf++ is chrF with words of order 2; both can be printed, and the order of the list does not matter.
 "$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf --chrf-word-order 2 >"$own/words"
-"$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf++ >"$own/out" 2>"$own/err" || complain "-m chrf++: $(cat "$own/err")"
+"$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf++ >"$own/out" 2>"$own/err" ||
+    complain "-m chrf++: $(cat "$own/err")"
 cmp -s "$own/words" "$own/out" || complain "-m chrf++ prints $(cat "$own/out")"
 "$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf++ chrf >"$own/out" 2>&1
 "$ATTN_MT" bleu ref.txt -i sys_a.txt -m chrf chrf++ >"$own/both" 2>&1
@@ -198,10 +200,12 @@ grep -c '"name": "chrF2' "$own/out" | grep -qx 2 || complain "-m chrf++ chrf: $(
 # Tokenizers of others: what to do instead.
 for option in '-tok ja-mecab' '--tokenize ja-mecab' '--tokenize=ja-mecab'; do
     # shellcheck disable=SC2086  # the options are words
-    expect 2 '' "attn-mt: option '--tokenize': 'ja-mecab' needs MeCab, which is not built in" sys_a.txt -i sys_a.txt $option
+    expect 2 '' "attn-mt: option '--tokenize': 'ja-mecab' needs MeCab, which is not built in" \
+    sys_a.txt -i sys_a.txt $option
     grep -q 'hint: .*mecab -Owakati' "$own/err" || complain "$option: no hint"
 done
-expect 2 '' "attn-mt: option '--tokenize': 'flores200' needs a SentencePiece model, which is not built in" \
+expect 2 '' \
+    "attn-mt: option '--tokenize': 'flores200' needs a SentencePiece model, which is not built in" \
     sys_a.txt -i sys_a.txt -tok flores200
 grep -q 'hint: .*spm_encode' "$own/err" || complain "flores200: no hint"
 
