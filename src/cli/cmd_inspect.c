@@ -441,6 +441,11 @@ static Status run(const StrList *files, const void *options) {
         status_fail(STATUS_USAGE, files->count ? "more than one file given" : "no file given");
         return status_hint(STATUS_USAGE, "attn-mt inspect MODEL, or attn-mt inspect PAIRS");
     }
+    if (strcmp(files->items[0], "-") == 0 || file_is_stream(files->items[0])) {
+        status_fail(STATUS_USAGE, "'%s' is a pipe or a device, but inspect reads files more than once",
+                    files->items[0]);
+        return status_hint(STATUS_USAGE, "write it to a file: ... > pairs.tsv; attn-mt inspect pairs.tsv");
+    }
     StrBuf path = {0};
     if (inspect_is_data(files->items[0])) return inspect_pairs(options, files->items[0]);
     Status status = registry_path(files->items[0], &path);

@@ -2,6 +2,7 @@
 #include "cli/translate_score.h"
 
 #include <stdio.h>
+#include <string.h>
 #include "io/fileio.h"
 #include "base/mem.h"
 #include "bleu/bleu.h"
@@ -28,6 +29,34 @@ Status translate_score_open(TranslateScore **score, const StrList *references, c
     else
         translate_score_free(made);
     return status;
+}
+
+static Status count_lines(const char *path, size_t *count) {
+    LineReader *reader;
+    StrView line;
+    bool more = true;
+    TRY(line_reader_open(&reader, path));
+    Status status = line_reader_next(reader, &line, &more);
+    for (; status == STATUS_OK && more; status = line_reader_next(reader, &line, &more)) ++*count;
+    line_reader_close(reader);
+    return status;
+}
+
+Status translate_score_check(const TranslateScore *score, const StrList *inputs) {
+    size_t count = 0;
+    if (!score) return STATUS_OK;
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (strcmp(inputs->items[i], "-") == 0 || file_is_stream(inputs->items[i])) return STATUS_OK;
+        TRY(count_lines(inputs->items[i], &count));
+    }
+    for (size_t i = 0; i < score->references.count && inputs->count > 0; i++) {
+        const LineList *list = &score->references.lists[i];
+        if (list->count == count) continue;
+        status_fail(STATUS_DATA, "the text to translate has %zu lines, but the reference '%s' has %zu", count,
+                    list->name, list->count);
+        return status_hint(STATUS_DATA, "each line of the text needs its reference translation");
+    }
+    return STATUS_OK;
 }
 
 void translate_score_free(TranslateScore *score) {

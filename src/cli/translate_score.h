@@ -20,6 +20,9 @@ void translate_score_add(TranslateScore *score, StrView translation); /* the nex
  * into TOKENIZERS (bleu/bleu_tokenizers.h). STATUS_DATA if there are more references than translations, or
  * fewer. */
 Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet);
+/* STATUS_DATA unless the references have as many lines as the input files together. Files that can be read
+ * only once are not counted. */
+Status translate_score_check(const TranslateScore *score, const StrList *inputs);
 void translate_score_free(TranslateScore *score);
 
 #endif

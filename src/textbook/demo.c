@@ -72,8 +72,9 @@ Status demo_lengths_parse(const char *text, int queries, int keys, DemoLengths *
 
 Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffixes) {
     Status status = STATUS_OK;
-    StrView name = sv(prefix);
     *out = (DemoOutput){0};
+    if (!prefix) return STATUS_OK;
+    StrView name = sv(prefix);
     /* A prefix with the extension of a file stands for all files. */
     for (int i = 0; suffixes[i] && !sv_cut_extension(&name, sv(strrchr(suffixes[i], '.') + 1)); i++) continue;
     if (name.length == 0 || sv_ends(name, SV("/")) || sv_equal(name, SV("-"))) {
@@ -106,7 +107,7 @@ static Status commit(DemoOutput *out, bool quiet) {
 Status demo_finish(DemoOutput *out, Status status, bool quiet) {
     if (status == STATUS_OK) status = file_put("-", strbuf_view(&out->text));
     if (status == STATUS_OK) status = commit(out, quiet);
-    for (int i = 0; i < out->files; i++) {
+    for (int i = 0; i < DEMO_MOST_FILES; i++) {
         file_discard(out->file[i]);
         strbuf_free(&out->path[i]);
         strbuf_free(&out->content[i]);

@@ -28,7 +28,7 @@ static const Option ATTENTION_OPTIONS[] = {
      .help = "number of valid keys of each example, or of each query, as in 1,3;2,4"},
     {.flag = "seed", .type = OPT_LONG, ATTENTION(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "seed of all random numbers"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, ATTENTION(output), .default_text = "attention",
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, ATTENTION(output),
      .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
     {.flag = "cell", .type = OPT_INT, ATTENTION(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: width and height of a weight in pixels"},

@@ -38,7 +38,7 @@ static const Option MULTIHEAD_OPTIONS[] = {
      .help = "number of valid keys (of six) of each example, or of each query"},
     {.flag = "seed", .type = OPT_LONG, MULTIHEAD(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "seed of all random numbers"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, MULTIHEAD(output), .default_text = "multihead",
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, MULTIHEAD(output),
      .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
     {.flag = "cell", .type = OPT_INT, MULTIHEAD(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: width and height of a weight in pixels"},

@@ -67,7 +67,7 @@ static const Option POOLING_OPTIONS[] = {
      .help = "standard deviation of the noise in the values"},
     {.flag = "seed", .type = OPT_LONG, POOLING(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "seed of all random numbers"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, POOLING(output), .default_text = "pooling",
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, POOLING(output),
      .arg = "PREFIX",
      .help = "write PREFIX-kernels.svg, -widths.svg and -learned.svg, the weights as PREFIX-weights.svg "
              "and .csv, and keys and values as PREFIX-data.csv"},

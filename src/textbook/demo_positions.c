@@ -41,7 +41,7 @@ static const Option POSITION_OPTIONS[] = {
      .max = MOST_POSITIONS,
      .arg = "N",
      .help = "distance between the two positions of the rotation"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, POSITION(output), .default_text = "positions",
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, POSITION(output),
      .arg = "PREFIX",
      .help = "write PREFIX-curves.svg, and PREFIX-matrix, -binary and -rotation as .svg and .csv"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, POSITION(quiet), .default_text = "false",

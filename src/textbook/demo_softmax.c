@@ -23,7 +23,7 @@ static const Option SOFTMAX_OPTIONS[] = {
      .group = "demo softmax"},
     {.flag = "seed", .type = OPT_LONG, SOFTMAX(seed), .default_text = "1", .max = 9e15, .arg = "N",
      .help = "seed of all random numbers"},
-    {.flag = "output", .letter = 'o', .type = OPT_STRING, SOFTMAX(output), .default_text = "softmax",
+    {.flag = "output", .letter = 'o', .type = OPT_STRING, SOFTMAX(output),
      .arg = "PREFIX", .help = "write the weights to PREFIX.csv, PREFIX.pgm and PREFIX.svg"},
     {.flag = "cell", .type = OPT_INT, SOFTMAX(cell), .default_text = "16", .min = 1, .max = 256, .arg = "N",
      .help = "pgm: width and height of a weight in pixels"},

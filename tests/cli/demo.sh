@@ -2,7 +2,15 @@
 # demo.sh - the textbook examples: numbers, pictures, errors.
 set -eu
 . tests/cli/tiny_model.inc
-demo() { "$attn" demo "$@"; }
+# Files are named after the demo, unless the arguments have -o.
+demo() {
+    case " $* " in
+        *" -o "*) "$attn" demo "$@" ;;
+        " attention "* | " softmax "* | " multihead "* | " positions "* | " pooling "*)
+            "$attn" demo "$@" -o "$1" ;;
+        *) "$attn" demo "$@" ;;
+    esac
+}
 cd "$TMP"
 
 # picture FILE: an XML document with an svg element and no number that is none
@@ -16,6 +24,15 @@ picture() {
             fail "$1 is not XML"
     fi
 }
+
+# Without --output there are only numbers.
+mkdir no_files && cd no_files
+for name in attention softmax multihead positions pooling; do
+    "$attn" demo $name >../numbers 2>&1 || fail "demo $name: $(cat ../numbers)"
+    [ -s ../numbers ] || fail "demo $name prints nothing"
+    [ -z "$(ls)" ] || fail "demo $name writes $(ls)"
+done
+cd ..
 
 # ---- attention ----
 
@@ -320,7 +337,7 @@ expect 0 demo -q -o attention attention # a value that spells a name
 
 # ---- errors are reported before any computation or output ----
 
-mkdir empty && cd empty
+mkdir no_files && cd no_files
 expect 2 demo
 says "no demo given"
 expect 2 demo -q

@@ -21,6 +21,13 @@ done
 grep -Eq '^  source  +[0-9]+  [0-9]+ seen once; Latin 100%$' "$TMP/out" ||
     fail "characters: $(cat "$TMP/out")"
 
+# Pairs are read more than once.
+for file in - /dev/stdin; do
+    cat data/valid.tsv | expect 2 pairs "$file"
+    says "'$file' is a pipe or a device"
+    says "> pairs.tsv"
+done
+
 # Each finding, at its line.
 head -n 2000 data/train.tsv | tail -n 1000 >"$TMP/mine.tsv"
 awk -F '\t' 'NR == 7 { print "only one column"; print "no target\t" }

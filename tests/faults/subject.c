@@ -26,7 +26,7 @@ const Subject SUBJECTS[] = {
     {"data", .arguments = {"inspect", "pairs.tsv"}},
     {"bleu", .arguments = {"bleu", "source.txt", "-i", "source.txt", "-m", "bleu", "chrf"}},
     {"score", .arguments = {"score", "--threads", "2", "-m", MODEL, "source.txt", "source.txt"}},
-    {"demo", .inside = true, .arguments = {"demo", "attention"}},
+    {"demo", .inside = true, .arguments = {"demo", "attention", "-o", "attention"}},
     {"print", .arguments = {TRANSLATE, "source.txt"}},
     {"translate", "dir/out", .arguments = {TRANSLATE, "-o", "dir/out", "source.txt"}},
     {"heatmap", "dir/out.svg", .arguments = {"heatmap", "-m", MODEL, "-f", "svg", "-o", "dir/out", "go ."}},
