@@ -26,7 +26,7 @@ picture() {
 }
 
 # Without --output there are only numbers.
-mkdir no_files && cd no_files
+mkdir only_numbers && cd only_numbers
 for name in attention softmax multihead positions pooling; do
     "$attn" demo $name >../numbers 2>&1 || fail "demo $name: $(cat ../numbers)"
     [ -s ../numbers ] || fail "demo $name prints nothing"
@@ -337,7 +337,7 @@ expect 0 demo -q -o attention attention # a value that spells a name
 
 # ---- errors are reported before any computation or output ----
 
-mkdir no_files && cd no_files
+mkdir empty && cd empty
 expect 2 demo
 says "no demo given"
 expect 2 demo -q
