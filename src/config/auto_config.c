@@ -238,9 +238,13 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
     double target_updates = fmin(2000 * pow(pairs / 500, 0.45), 60000) / (fine_tune ? 4 : 1);
     if (o->batch_unit == BATCH_SENTENCES) set(rule, "train.batch_size", batch);
     batch = batch_sentences(o, size) * o->accumulate;
+    /* Public models: two epochs of 5,000 pairs, six of 500, one of 20,000 and more. */
+    bool transformer = fine_tune && rule->config->model.decoder_style == DECODER_TRANSFORMER;
+    if (transformer) target_updates = 2 * sqrt(5000 * pairs) / batch;
     double trained = pairs * (1 - rule->config->data.held_out);
     if (!o->max_updates)
-        set(rule, "train.epochs", fmin(fmax(round(target_updates * batch / pairs), 2), 100));
+        set(rule, "train.epochs",
+            fmin(fmax(round(target_updates * batch / pairs), transformer ? 1 : 2), 100));
     else if (o->max_updates > o->epochs * floor(trained / batch))
         set(rule, "train.epochs", 0); /* the default number of epochs would end training before max_updates */
     double updates = o->epochs * ceil(pairs / batch);
@@ -252,8 +256,10 @@ static void choose_training(Rule *rule, DataSize size, bool fine_tune) {
         set(rule, "train.valid_every", two_digits(fmax(updates / 20, 1)));
     if (!fine_tune) set(rule, "train.learning_rate", pairs < 20000 ? 0.003 : 0.002);
     explain(rule, "small batches, about %s updates", str_count((long long)updates, count));
-    if (fine_tune) set(rule, "train.learning_rate", 0.0005);
+    if (fine_tune) set(rule, "train.learning_rate", transformer ? 0.0003 : 0.0005);
     explain(rule, "gently from a trained model");
+    if (fine_tune) set_text(rule, "train.interpolate", "true");
+    explain(rule, "forgets less, averaged with the model it begins with");
 }
 
 static void choose_score(Rule *rule) {

@@ -25,6 +25,8 @@ const Option DATA_OPTIONS[] = {
              "such as train.{}, in which {} stands for each language; .gz files too", .group = "Data"},
     {.key = "data.valid", .common = true, DATA(LIST, valid), .arg = "FILES",
      .help = "sentence pairs to validate on"},
+    {.key = "data.general", DATA(LIST, general), .arg = "FILES",
+     .help = "sentence pairs of other text: fine-tuning prints what it loses there (train.interpolate)"},
     {.key = "data.source", DATA(STRING, source), .default_text = "en", .arg = "NAME",
      .help = "language to translate from"},
     {.key = "data.target", DATA(STRING, target), .default_text = "fr", .arg = "NAME",
@@ -266,6 +268,9 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.average", TRAIN(REAL, average), .default_text = "0.001", .max = 1, .arg = "X",
      .help = "rate of the moving average of the weights, which is validated and saved; early updates use "
              "the larger rate 9 / (10 + update); 0 = off"},
+    {.key = "train.interpolate", TRAIN(BOOL, interpolate), .default_text = "false",
+     .help = "at the end, validate means of the fine-tuned weights and those of --init, and keep the one "
+             "that gains most of what can be gained and forgets least; with model.size=auto: true"},
     {.key = "train.precision", TRAIN(CHOICE, precision), .default_text = "float32", .choices = "float32|bf16",
      .arg = "NUMBERS",
      .help = "number format of matrix products; bf16 is faster on processors that multiply 16-bit "

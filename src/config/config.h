@@ -92,6 +92,7 @@ typedef struct {
     int stop_on, patience; /* validations without improvement; 0 = never stop early */
     int bleu_tokenizer;    /* of bleu/bleu_tokenizers.h: "none" for text that is tokenized already */
     double save_minutes;   /* between saves of the training state */
+    bool interpolate;      /* at the end, with the weights of --init: train/interpolate.h */
     int precision;         /* WEIGHT_FLOAT32 or WEIGHT_BF16, for products */
     int shortlist;         /* target tokens listed for each source token; 0: no list */
     int samples;           /* validation sentences shown in the log */

@@ -33,18 +33,20 @@ void broadcast_config(Config *config) {
     Config copy = config_view(config);
     OptionTable tables[6];
     StrBuf text = {0};
-    copy.data.train = copy.data.valid = (StrList){0};
+    copy.data.train = copy.data.valid = copy.data.general = (StrList){0};
     config_tables(&copy, tables);
     if (group_is_root()) options_write_json(tables, false, &text);
     broadcast_text(&text);
     if (!group_is_root()) {
-        StrList train = config->data.train, valid = config->data.valid;
-        config->data.train = config->data.valid = (StrList){0};
+        StrList train = config->data.train, valid = config->data.valid, general = config->data.general;
+        config->data.train = config->data.valid = config->data.general = (StrList){0};
         require_ok(config_read_json(config, strbuf_view(&text)));
         strlist_free(&config->data.train);
         strlist_free(&config->data.valid);
+        strlist_free(&config->data.general);
         config->data.train = train;
         config->data.valid = valid;
+        config->data.general = general;
     }
     strbuf_free(&text);
 }

@@ -36,6 +36,10 @@ void import_put_sizes(Import *im, const ImportSizes *s) {
     json_put_bool(o, "add_source_eos", s->source_eos);
     json_put_string(o, "positions", sv(s->positions));
     if (s->max_positions) json_put_integer(o, "max_positions", s->max_positions);
+    /* For fine-tuning. Small public models learned from larger ones without dropout, and cannot bear it. */
+    static const char *const PLACES[] = {"dropout_embedding", "dropout_layers", "dropout_encoder",
+                                         "dropout_output"};
+    for (int i = 0; i < 4; i++) json_put_number(o, PLACES[i], 0);
 }
 
 void import_put_search(Import *im, const char *program, int beam, double length_penalty, bool allow_unk,

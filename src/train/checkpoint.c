@@ -158,13 +158,27 @@ Status checkpoint_hint_model_alone(Status code, const char *dir) {
 }
 
 Status checkpoint_remove_run(const char *dir) {
-    static const char *const NAMES[] = {STATE_NAME, LOG_NAME, "best.safetensors", "last.safetensors"};
+    static const char *const NAMES[] = {STATE_NAME,         LOG_NAME,        "best.safetensors",
+                                        "last.safetensors", CHECKPOINT_INIT, CHECKPOINT_TUNED};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         Path path = path_in(dir, NAMES[i]);
         if (unlink(path.text) != 0 && errno != ENOENT)
             return status_fail(STATUS_RUNTIME, "cannot remove '%s': %s", path.text, strerror(errno));
     }
     return STATUS_OK;
+}
+
+Status checkpoint_keep_tuned(const char *dir) {
+    Path best = path_in(dir, "best.safetensors"), tuned = path_in(dir, CHECKPOINT_TUNED);
+    if (link(best.text, tuned.text) == 0 || errno == EEXIST) return STATUS_OK;
+    if (rename(best.text, tuned.text) == 0) return STATUS_OK; /* a file system without links */
+    return status_fail(STATUS_RUNTIME, "cannot write '%s': %s", tuned.text, strerror(errno));
+}
+
+Status checkpoint_drop_tuned(const char *dir) {
+    Path tuned = path_in(dir, CHECKPOINT_TUNED);
+    if (unlink(tuned.text) == 0 || errno == ENOENT) return STATUS_OK;
+    return status_fail(STATUS_RUNTIME, "cannot remove '%s': %s", tuned.text, strerror(errno));
 }
 
 static Status check_exists(const char *dir) {
@@ -218,6 +232,14 @@ Status checkpoint_load_tokenizers(const char *dir, Tokenizer **source, Tokenizer
 
 /* ---- saving -------------------------------------------------------------------------------------------- */
 
+static void write_scores(double loss, double bleu, const Calibration *calibration, StrBuf *out) {
+    json_put_number(out, "valid_loss", loss);
+    json_put_number(out, "valid_bleu", bleu);
+    if (calibration->words <= 0) return;
+    json_write_key(out, "calibration");
+    calibration_write_json(calibration, out);
+}
+
 static void write_provenance(const Checkpoint *c, StrBuf *out) {
     const Progress *p = c->progress;
     const ProgressRecord *last = p->count ? &p->records[p->count - 1] : NULL;
@@ -226,13 +248,11 @@ static void write_provenance(const Checkpoint *c, StrBuf *out) {
     json_put_integer(out, "update", p->update);
     json_put_integer(out, "epoch", p->epoch + (p->batch > 0));
     json_put_integer(out, "seed", c->config->train.seed);
-    if (last && last->update == p->update) {
-        json_put_number(out, "valid_loss", last->valid_loss);
-        json_put_number(out, "valid_bleu", last->valid_bleu);
-        if (c->calibration.words > 0) {
-            json_write_key(out, "calibration");
-            calibration_write_json(&c->calibration, out);
-        }
+    if (c->is_mean) {
+        json_put_number(out, "fine_tuned_share", c->mean.share);
+        write_scores(c->mean.loss, c->mean.bleu, &c->mean.calibration, out);
+    } else if (last && last->update == p->update) {
+        write_scores(last->valid_loss, last->valid_bleu, &c->calibration, out);
     }
     json_put_string(out, "source_language", sv(c->config->data.source));
     json_put_string(out, "target_language", sv(c->config->data.target));
@@ -321,7 +341,7 @@ static Status unpack_numbers(const Checkpoint *c, const uint64_t *word, long lon
 static void write_config(const Config *config, StrBuf *out) {
     Config copy = config_view(config);
     OptionTable tables[6];
-    copy.data.train = copy.data.valid = (StrList){0};
+    copy.data.train = copy.data.valid = copy.data.general = (StrList){0};
     config_tables(&copy, tables);
     options_write_json(tables, false, out);
 }
@@ -378,10 +398,10 @@ Status checkpoint_save_state(const Checkpoint *c) {
 /* May this option change when a run is resumed? These are the names of files, the end of the run, and options
  * without influence on the weights. */
 static bool may_change(const char *key) {
-    static const char *const FREE[] = {"data.train",         "data.valid",        "train.epochs",
-                                       "train.max_updates",  "train.max_minutes", "train.patience",
-                                       "train.samples",      "train.log_every",   "train.save_minutes",
-                                       "train.comm_timeout", "train.shortlist"};
+    static const char *const FREE[] = {"data.train",         "data.valid",         "data.general",
+                                       "train.epochs",       "train.max_updates",  "train.max_minutes",
+                                       "train.patience",     "train.samples",      "train.log_every",
+                                       "train.save_minutes", "train.comm_timeout", "train.shortlist"};
     for (size_t i = 0; i < sizeof FREE / sizeof *FREE; i++)
         if (!strcmp(key, FREE[i])) return true;
     return false;
@@ -480,6 +500,7 @@ static Status read_state(Checkpoint *c, const SafeFile *file) {
 static Status check_best(const Checkpoint *c) {
     Path best = path_in(c->dir, "best.safetensors");
     if (isinf(c->progress->best_loss) || file_exists(best.text)) return STATUS_OK;
+    if (file_exists(path_in(c->dir, CHECKPOINT_TUNED).text)) return STATUS_OK;
     Status s = status_fail(STATUS_RUNTIME, "'%s', the best model so far, is missing", best.text);
     return status_hint(s, "put a copy of '%s' in its place; the next better model replaces it",
                        path_in(c->dir, MODEL_NAME).text);

@@ -5,6 +5,7 @@
  *   last.state.safetensors  everything else that a run needs to continue bit for bit: weights, average,
  *                           moments of Adam, counters, best score, the configuration, and digests of the
  *                           training and validation data
+ *   init.safetensors, tuned.safetensors  with train.interpolate: train/interpolate.h
  *   LOCK                    locked while a trainer works in the directory
  *
  * Each file is replaced atomically, and each is complete by itself, so the files that a crash leaves can be
@@ -18,6 +19,15 @@
 #include "train/optimizer.h"
 #include "train/progress.h"
 
+#define CHECKPOINT_INIT  "init.safetensors"
+#define CHECKPOINT_TUNED "tuned.safetensors"
+
+/* A mean of the fine-tuned weights and those before: the share of the fine-tuned ones, and its validation. */
+typedef struct {
+    double share, loss, bleu;
+    Calibration calibration;
+} CheckpointMean;
+
 typedef struct {
     const char *dir;
     const Config *config;
@@ -28,7 +38,9 @@ typedef struct {
     const char *valid_sha256; /* of the validation pairs */
     bool translates_symbols;  /* corpus_translates_symbols of the training pairs */
     Calibration calibration;  /* of the last validation of this session */
-    bool end_changed;         /* set by checkpoint_load_state: the saved run had another end */
+    CheckpointMean mean;
+    bool is_mean;     /* the weights to save are `mean` */
+    bool end_changed; /* set by checkpoint_load_state: the saved run had another end */
 } Checkpoint;
 
 /* Lock the run directory, which is created if it is missing. STATUS_USAGE if another process has locked it,
@@ -51,6 +63,9 @@ Status checkpoint_load_config(const char *dir, Config *config);
 Status checkpoint_load_tokenizers(const char *dir, Tokenizer **source, Tokenizer **target);
 /* Write the model file `name` in `dir` from the current weights. */
 Status checkpoint_save_model(const Checkpoint *checkpoint, const char *name);
+/* Keep best.safetensors as tuned.safetensors, unless there is one; or remove that, before a better one. */
+Status checkpoint_keep_tuned(const char *dir);
+Status checkpoint_drop_tuned(const char *dir);
 /* An error if no model file can be written, because the vocabularies are too large: for before training. */
 Status checkpoint_check_model(const Checkpoint *checkpoint);
 Status checkpoint_save_state(const Checkpoint *checkpoint);

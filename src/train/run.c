@@ -158,6 +158,16 @@ static Status resume(Run *run) {
     return STATUS_OK;
 }
 
+/* For the mean at the end, whatever becomes of the file that the user named. */
+static Status keep_init(const Run *run) {
+    const TrainerOptions *o = run->options;
+    bool begins = !o->resume && o->init && !o->vocabulary_only;
+    if (!run->config->train.interpolate || o->resume) return STATUS_OK;
+    if (begins) return checkpoint_save_model(&run->checkpoint, CHECKPOINT_INIT);
+    Status s = status_fail(STATUS_USAGE, "train.interpolate needs a model to start from");
+    return status_hint(s, "name it with --init MODEL");
+}
+
 static Status set_up(Run *run) {
     const TrainerOptions *o = run->options;
     double *factor = &o->config->decode.max_length_factor;
@@ -173,6 +183,7 @@ static Status set_up(Run *run) {
     make_learner(run);
     TRY(group_agree(checkpoint_check_model(&run->checkpoint)));
     if (!o->resume) TRY(ROOT_ONLY(checkpoint_remove_run(o->dir)));
+    TRY(ROOT_ONLY(keep_init(run)));
     announce(run);
     return o->resume ? resume(run) : STATUS_OK;
 }
@@ -191,6 +202,7 @@ void run_free(Run *run) {
     seq2seq_free(run->model);
     corpus_free(&run->data.train);
     corpus_free(&run->data.valid);
+    corpus_free(&run->data.general);
     tokenizer_free(run->data.source);
     tokenizer_free(run->data.target);
     progress_free(&run->progress);
@@ -230,7 +242,9 @@ Status run_save(Run *run) {
 
 static Status save_best(const Run *run, bool best) {
     TRY(checkpoint_check_lock(run->options->dir));
-    return best ? checkpoint_save_model(&run->checkpoint, "best.safetensors") : STATUS_OK;
+    if (!best) return STATUS_OK;
+    TRY(checkpoint_drop_tuned(run->options->dir));
+    return checkpoint_save_model(&run->checkpoint, "best.safetensors");
 }
 
 Status run_save_best(const Run *run, bool best) { return ROOT_ONLY(save_best(run, best)); }

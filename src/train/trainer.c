@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "data/batch.h"
 #include "distributed/group.h"
+#include "train/interpolate.h"
 #include "train/run.h"
 #include "train/shards.h"
 #include "train/training_log.h"
@@ -227,6 +228,12 @@ static Status stop(Trainer *t) {
 static Status finish(Trainer *t) {
     TRY(run_check_weights(&t->run));
     if (t->validated != t->run.progress.update) TRY(validate(t));
+    if (!t->run.stop && t->run.config->train.interpolate) {
+        shards_free(t->shards); /* their memory is for the weights to come */
+        t->shards = NULL;
+        TRY(interpolate(&t->run.checkpoint, &t->run.data, t->run.workers, t->run.options->stop));
+        run_agree(&t->run);
+    }
     if (!t->run.stop) training_log_end(&t->log);
     return STATUS_OK;
 }

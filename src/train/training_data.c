@@ -51,7 +51,11 @@ Status training_data_read(TrainingData *d, const Config *config, Workers *worker
     TextOptions text = text_options(config);
     bool keep_text = text.all_pieces || text.reserved;
     TRY(corpus_read(&d->train, &data->train, data, d->source, d->target, true, keep_text, workers));
-    return corpus_read(&d->valid, validation_files(data), data, d->source, d->target, false, true, workers);
+    TRY(corpus_read(&d->valid, validation_files(data), data, d->source, d->target, false, true, workers));
+    if (!data->general.count) return STATUS_OK;
+    DataOptions whole = *data;
+    whole.held_out = 0;
+    return corpus_read(&d->general, &data->general, &whole, d->source, d->target, false, true, workers);
 }
 
 /* ---- as text ---- */

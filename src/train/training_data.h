@@ -9,6 +9,7 @@
 typedef struct {
     Tokenizer *source, *target; /* the same object if there is one vocabulary */
     Corpus train, valid;
+    Corpus general; /* of data.general; empty without */
 } TrainingData;
 
 /* Check that the files exist, and learn the tokenizers from them unless `data` has both. */
