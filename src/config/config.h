@@ -8,7 +8,7 @@
 #include "layers/positions.h"
 #include "tokenizer/tokenizer.h"
 
-#define MODEL_MAX_LAYERS 8
+#define MODEL_MAX_LAYERS 32
 
 typedef enum { SIZE_MANUAL, SIZE_AUTO } SizeRule; /* config/auto_config.h */
 typedef enum { ENCODER_RNN, ENCODER_SELF_ATTENTION, ENCODER_CONV } EncoderStyle;

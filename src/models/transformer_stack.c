@@ -1,6 +1,13 @@
 /* transformer_stack.c - see transformer_stack.h. */
 #include "models/transformer_stack.h"
 
+#include "models/dropout_streams.h"
+
+_Static_assert(DROPOUT_ENCODER_BLOCK + TRANSFORMER_STREAMS * MODEL_MAX_LAYERS <= DROPOUT_ENCODER_STATE,
+               "each block has streams of its own");
+_Static_assert(DROPOUT_ENCODER_STATE + 2 * MODEL_MAX_LAYERS <= DROPOUT_DECODER_STATE,
+               "each direction of each layer has a stream of its own");
+
 TransformerStack transformer_stack_new(ParamSet *params, const char *name, const ModelOptions *o, int layers,
                                        int source_size) {
     TransformerStack s = {.options = o, .layers = layers};

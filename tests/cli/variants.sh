@@ -56,6 +56,7 @@ try transformer $blocks model.decoder.style=transformer model.decoder.layers=2 m
 public="$blocks model.decoder.style=transformer model.attention=scaled_dot"
 public="$public model.norm=post model.attention_bias=true"
 try opus $public model.decoder.layers=2 model.activation=swish model.positions=sinusoidal_halves
+try deep $public model.encoder.layers=12
 try firefox $public model.decoder.layers=2 model.positions=marian model.norm_epsilon=1e-6 \
     model.decoder.autoreg=ssru
 expect 2 "$attn" heatmap -m "$TMP/firefox/best.safetensors" --self-attention=decoder "We like it ."
