@@ -173,7 +173,7 @@ static double two_digits(double x) {
 
 static bool cuts_words(const Rule *rule) {
     const TextOptions *text = &rule->config->text;
-    return text->tokenizer == TOKENIZER_BPE && text->bpe_merges > 0;
+    return text->tokenizer == TOKENIZER_UNIGRAM || (text->tokenizer == TOKENIZER_BPE && text->bpe_merges > 0);
 }
 
 /* A subword is worth learning if it is a word that occurs again. Numbers do not, and are best spelt. A
@@ -184,7 +184,11 @@ static void choose_text(Rule *rule, DataSize size) {
     double merges = 2000 * pow(size.words / 1e5, size.words < 1e5 ? 0.4 : 0.6);
     merges = fmin(merges, (double)size.repeated);
     merges = fmax(merges - (double)size.signs, merges / 2); /* the other side may be written in letters */
-    set(rule, "text.bpe_merges", two_digits(fmin(fmax(merges, 100), 32000)));
+    merges = fmin(fmax(merges, 100), 32000);
+    if (rule->config->text.tokenizer == TOKENIZER_UNIGRAM)
+        set(rule, "text.unigram_pieces", two_digits(merges + (double)size.signs));
+    else
+        set(rule, "text.bpe_merges", two_digits(merges));
     explain(rule, "%s words a side, %s different ones come back", str_count((long long)size.words, words),
             str_count(size.repeated, repeated));
 }
@@ -194,7 +198,7 @@ static void choose_text(Rule *rule, DataSize size) {
 static void choose_for_few(Rule *rule, long pairs) {
     enum { FEW_PAIRS = 8000, VERY_FEW_PAIRS = 5000 };
     const Config *config = rule->config;
-    if (pairs < FEW_PAIRS && cuts_words(rule)) {
+    if (pairs < FEW_PAIRS && config->text.tokenizer == TOKENIZER_BPE && cuts_words(rule)) {
         set(rule, "train.bpe_dropout_source", 0.05);
         set(rule, "train.bpe_dropout_target", 0.05);
     }

@@ -52,7 +52,8 @@ const Option DATA_OPTIONS[] = {
 const Option TEXT_OPTIONS[] = {
     {.key = "text.tokenizer", TEXT(CHOICE, tokenizer), .default_text = "bpe", .choices = TOKENIZER_CHOICES,
      .arg = "NAME",
-     .help = "tokens are subwords (bpe) or words; sentencepiece: models of others have it, it is not learned",
+     .help = "tokens are subwords (bpe, or pieces of a unigram model as in SentencePiece) or words; "
+             "sentencepiece: models of others have it, it is not learned",
      .group = "Text"},
     {.key = "text.normalize", TEXT(CHOICE, normalize), .default_text = "nfc", .choices = NORMALIZE_CHOICES,
      .arg = "FORM", .help = "Unicode normal form"},
@@ -65,10 +66,14 @@ const Option TEXT_OPTIONS[] = {
      .arg = "KIND",
      .help = "how subwords mark the borders of words; prefix preserves all white space, suffix is "
              "subword-nmt's style"},
+    {.key = "text.unigram_pieces", TEXT(INT, unigram_pieces), .default_text = "8000", .min = 1, .max = 1e6,
+     .arg = "N",
+     .help = "number of pieces of a unigram model to learn, characters included"},
     {.key = "text.joint", TEXT(BOOL, joint), .default_text = "true",
      .help = "one vocabulary and one list of merges for both languages"},
     {.key = "text.min_count", TEXT(INT, min_count), .default_text = "2", .min = 1, .max = 1e9, .arg = "N",
-     .help = "minimum count of a token; rarer tokens become <unk> (word), or are split further (bpe)"},
+     .help = "minimum count of a token; rarer tokens become <unk> (word), or are split further (bpe); of a "
+             "character (unigram)"},
     {.key = "text.max_vocab", TEXT(INT, max_vocab), .default_text = "0", .max = 1e7, .arg = "N",
      .help = "maximum size of a vocabulary; 0 = no limit"},
     {.key = "text.bpe_codes", TEXT(STRING, bpe_codes), .arg = "FILE",
@@ -262,6 +267,9 @@ const Option TRAIN_OPTIONS[] = {
     {.key = "train.bpe_dropout_target", TRAIN(REAL, bpe_dropout_target), .default_text = "0", .max = 0.95,
      .arg = "P",
      .help = "BPE-dropout of target sentences; 0 = off"},
+    {.key = "train.unigram_alpha", TRAIN(REAL, unigram_alpha), .default_text = "0", .max = 10, .arg = "X",
+     .help = "subword regularization: each epoch draws the pieces of a sentence by their probability to the "
+             "power of X, such as 0.2; the smaller, the more varied; 0 = always the most probable pieces"},
     {.key = "train.both_directions", TRAIN(REAL, both_directions), .default_text = "0", .max = 1, .arg = "X",
      .help = "during the first share X of the run, every other update trains translation from target to "
              "source; needs one vocabulary (text.joint)"},
@@ -507,8 +515,20 @@ static Status check_bpe_dropout(const Config *config) {
     if (config->text.tokenizer == TOKENIZER_BPE) return STATUS_OK;
     Status s = status_fail(STATUS_USAGE, "train.bpe_dropout_%s passes over merges, but %s have none",
                            t->bpe_dropout_source > 0 ? "source" : "target",
-                           config->text.tokenizer == TOKENIZER_WORD ? "words" : "models of SentencePiece");
+                           config->text.tokenizer == TOKENIZER_WORD      ? "words"
+                           : config->text.tokenizer == TOKENIZER_UNIGRAM ? "unigram models"
+                                                                         : "models of SentencePiece");
     return status_hint(s, "set text.tokenizer = \"bpe\"");
+}
+
+static Status check_unigram_alpha(const Config *config) {
+    int kind = config->text.tokenizer;
+    if (config->train.unigram_alpha <= 0 || kind == TOKENIZER_UNIGRAM || kind == TOKENIZER_SENTENCEPIECE)
+        return STATUS_OK;
+    Status s =
+        status_fail(STATUS_USAGE, "train.unigram_alpha draws pieces of a unigram model, but %s have none",
+                    kind == TOKENIZER_WORD ? "words" : "merges");
+    return status_hint(s, "set text.tokenizer = \"unigram\"");
 }
 
 static Status check_placeholders(const Config *config) {
@@ -560,6 +580,7 @@ Status config_check(const Config *config) {
         return status_hint(s, "set text.joint = true, or model.tie = \"target\"");
     }
     TRY(check_bpe_dropout(config));
+    TRY(check_unigram_alpha(config));
     TRY(check_placeholders(config));
     TRY(check_directions(config));
     TRY(check_schedule(&config->train));

@@ -83,6 +83,7 @@ typedef struct {
     int batch_size, batch_unit, batch_window, accumulate;
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
     double bpe_dropout_source, bpe_dropout_target;
+    double unigram_alpha;   /* of subword regularization; 0 = none */
     double both_directions; /* share of the run */
     int schedule, warmup;
     double decay_factor; /* plateau */

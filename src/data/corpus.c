@@ -282,7 +282,7 @@ typedef struct {
     const Corpus *corpus;
     int side;         /* PAIR_SOURCE or PAIR_TARGET */
     Tokenizer **view; /* [threads] */
-    double dropout;
+    double rate;
     bool reserved;
     uint64_t key, reserved_key;
     size_t first; /* sentence of the first block */
@@ -318,14 +318,14 @@ static void retokenize_block(void *context, int task, int thread) {
         size_t pair = start + (size_t)i, before = ids->count;
         Rng rng = rng_new(rng_key(work->key, pair, 0, 0));
         StrView text = epoch_text(work, pair, texts);
-        tokenizer_encode_dropout(work->view[thread], text, work->dropout, &rng, ids);
+        tokenizer_encode_sampled(work->view[thread], text, work->rate, &rng, ids);
         work->length[task][i] = (int)(ids->count - before);
     }
     for (int side = 0; side < PAIR_SIDES; side++) strbuf_free(&texts[side]);
 }
 
 static void retokenize(CorpusSide *side, Tokenizer *tokenizer, SideWork work, Workers *workers) {
-    if (work.dropout <= 0 && !work.reserved) return;
+    if (work.rate <= 0 && !work.reserved) return;
     size_t count = (size_t)work.corpus->count;
     int threads = workers_count(workers);
     SideBuilder builder = side_begin(side, tokenizer);
@@ -357,11 +357,11 @@ void corpus_retokenize(Corpus *c, Tokenizer *source, Tokenizer *target, const Re
     SideWork work = {.corpus = c, .reserved = how->reserved};
     work.reserved_key = rng_key(seed, (uint64_t)epoch, STREAM_RESERVED, 0);
     work.side = PAIR_SOURCE;
-    work.dropout = how->source_dropout;
+    work.rate = how->source_rate;
     work.key = rng_key(seed, (uint64_t)epoch, STREAM_SOURCE, 0);
     retokenize(&c->source, source, work, workers);
     work.side = PAIR_TARGET;
-    work.dropout = how->target_dropout;
+    work.rate = how->target_rate;
     work.key = rng_key(seed, (uint64_t)epoch, STREAM_TARGET, 0);
     retokenize(&c->target, target, work, workers);
 }

@@ -45,7 +45,7 @@ void corpus_warn(StrView report);
 void corpus_free(Corpus *corpus);
 /* How the texts of an epoch become tokens. */
 typedef struct {
-    double source_dropout, target_dropout; /* probabilities of BPE-dropout (tokenizer.h) */
+    double source_rate, target_rate; /* of tokenizer_encode_sampled */
     bool reserved; /* half of the pairs have reserved tokens for their placeholders (reserved_tokens.h) */
 } Retokenizing;
 

@@ -1,6 +1,7 @@
 /* sentencepiece.c - see sentencepiece.h: reads and writes models, and decodes. */
 #include "tokenizer/sentencepiece.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -219,6 +220,29 @@ Status sentencepiece_read(SentencePiece **model, StrView file, const char *name)
     return status_context(status, "SentencePiece model '%s'", name);
 }
 
+static void write_piece(StrBuf *file, StrView text, float score, PieceKind kind) {
+    StrBuf message = {0};
+    protobuf_add_bytes(&message, PIECE_TEXT, text);
+    protobuf_add_float(&message, PIECE_SCORE, score);
+    if (kind != PIECE_NORMAL) protobuf_add_varint(&message, PIECE_TYPE, kind);
+    protobuf_add_bytes(file, MODEL_PIECE, strbuf_view(&message));
+    strbuf_free(&message);
+}
+
+SentencePiece *sentencepiece_new_unigram(const StrView *texts, const float *scores, size_t count) {
+    SentencePiece *model;
+    StrBuf file = {0};
+    write_piece(&file, SV("<unk>"), 0, PIECE_UNKNOWN);
+    write_piece(&file, SV("<s>"), 0, PIECE_CONTROL);
+    write_piece(&file, SV("</s>"), 0, PIECE_CONTROL);
+    for (size_t i = 0; i < count; i++) write_piece(&file, texts[i], scores[i], PIECE_NORMAL);
+    Status status = sentencepiece_read(&model, strbuf_view(&file), "pieces");
+    assert(status == STATUS_OK); /* the texts are pieces */
+    (void)status;
+    strbuf_free(&file);
+    return model;
+}
+
 void sentencepiece_free(SentencePiece *model) {
     if (!model) return;
     strbuf_free(&model->file);
@@ -248,13 +272,8 @@ void sentencepiece_write(const SentencePiece *model, StrBuf *file) {
     StrBuf message = {0};
     for (size_t id = 0; id < model->count; id++) {
         const ModelPiece *piece = &model->pieces[id];
-        strbuf_clear(&message);
-        protobuf_add_bytes(&message, PIECE_TEXT, piece->text);
-        protobuf_add_float(&message, PIECE_SCORE, piece->score);
-        if (piece->kind != PIECE_NORMAL) protobuf_add_varint(&message, PIECE_TYPE, piece->kind);
-        protobuf_add_bytes(file, MODEL_PIECE, strbuf_view(&message));
+        write_piece(file, piece->text, piece->score, piece->kind);
     }
-    strbuf_clear(&message);
     protobuf_add_varint(&message, TRAINER_TYPE, model->unigram ? TYPE_UNIGRAM : TYPE_BPE);
     protobuf_add_varint(&message, TRAINER_SUFFIX, model->normalizer.space_is_suffix);
     protobuf_add_varint(&message, TRAINER_BYTES, model->bytes);

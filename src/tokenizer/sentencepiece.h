@@ -16,6 +16,7 @@
 #ifndef TOKENIZER_SENTENCEPIECE_H
 #define TOKENIZER_SENTENCEPIECE_H
 
+#include "base/rng.h"
 #include "base/status.h"
 #include "base/strview.h"
 
@@ -39,6 +40,9 @@ enum {
 
 /* `name` of the file is for messages. */
 Status sentencepiece_read(SentencePiece **model, StrView file, const char *name);
+/* A unigram model without a character map: `texts` [count], distinct, not empty and UTF-8, with `scores`,
+ * are the ids from 3 on. */
+SentencePiece *sentencepiece_new_unigram(const StrView *texts, const float *scores, size_t count);
 void sentencepiece_free(SentencePiece *model);
 /* Appends a file with all that sentencepiece_read uses; the same bytes for the same model. */
 void sentencepiece_write(const SentencePiece *model, StrBuf *file);
@@ -71,6 +75,12 @@ typedef struct {
 void sentencepiece_encode(const SentencePiece *model, StrView line, SentencePieceText *result);
 /* The same for text that directly follows other text: no dummy space begins it. */
 void sentencepiece_encode_behind(const SentencePiece *model, StrView text, SentencePieceText *result);
+/* Draws one of all ways to cut the line, with probabilities in proportion to those of the unigram
+ * model to the
+ * power of `alpha` > 0: the smaller, the more varied. Only for unigram models. Kudo 2018, "Subword
+ * regularization", section 3.3 */
+void sentencepiece_sample(const SentencePiece *model, StrView line, double alpha, Rng *rng,
+                          SentencePieceText *result);
 void sentencepiece_text_free(SentencePieceText *text);
 
 /* Appends the text of `pieces`. A piece that the model does not have is appended as it is; <unk> becomes

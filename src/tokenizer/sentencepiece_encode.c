@@ -12,6 +12,21 @@ typedef struct {
     size_t start; /* SIZE_MAX: no piece ends here yet */
 } Best;
 
+/* A piece, or an unknown character, that begins at one place. */
+typedef struct {
+    size_t end;
+    float score;
+    int id;
+} Candidate;
+
+/* The same for sampling; `before`: the edge before it with the same end, or -1. */
+typedef struct {
+    size_t start;
+    double score; /* times alpha */
+    int id;
+    ptrdiff_t before;
+} Edge;
+
 /* A part of the text, in a list linked both ways. The list has no parts of length 0: they are merged. */
 typedef struct {
     size_t at, length;
@@ -30,17 +45,26 @@ typedef struct {
 } Span;
 
 struct SentencePieceScratch {
-    Best *best; /* [bytes + 1] the best pieces up to each byte */
+    Candidate *found; /* [SENTENCEPIECE_PIECE_BYTES + 1] */
+    Best *best;       /* [bytes + 1] the best pieces up to each byte */
+    Edge *edges;
+    ptrdiff_t *last; /* [bytes + 1] the last edge that ends there, or -1 */
+    double *sums;    /* [bytes + 1] of the probabilities of all ways to get there, as a logarithm */
     Part *parts;
     Pair *pairs;   /* a heap: the best pair first */
     size_t *split; /* [pieces] of an unused piece: the length of the left part that it was merged from */
     Span *spans;   /* a stack */
-    size_t best_capacity, part_capacity, pair_capacity, pairs_count, split_capacity, span_capacity;
+    size_t best_capacity, part_capacity, pair_capacity, pairs_count, split_capacity, span_capacity,
+        edge_capacity, last_capacity, sum_capacity;
 };
 
 void sentencepiece_scratch_free(struct SentencePieceScratch *scratch) {
     if (!scratch) return;
+    mem_free(scratch->found);
     mem_free(scratch->best);
+    mem_free(scratch->edges);
+    mem_free(scratch->last);
+    mem_free(scratch->sums);
     mem_free(scratch->parts);
     mem_free(scratch->pairs);
     mem_free(scratch->split);
@@ -88,9 +112,10 @@ static float piece_score(const ModelPiece *piece) {
     return (float)(0.1 * (double)(piece->text.length - 1));
 }
 
-/* Offers all pieces that start at `start`; returns the farthest end. */
-static size_t offer_pieces(const SentencePiece *model, StrView text, size_t start, Best *best) {
-    size_t character = character_bytes(text.data[start]), farthest = start + character;
+/* All pieces that start at `start`, in the order of their ends, and the character as unknown if it is
+ * none. */
+static size_t find_pieces(const SentencePiece *model, StrView text, size_t start, Candidate *found) {
+    size_t character = character_bytes(text.data[start]), count = 0;
     bool whole = false; /* is the character at `start` a piece? */
     int node = 0;
     for (size_t i = start; i < text.length; i++) {
@@ -98,13 +123,12 @@ static size_t offer_pieces(const SentencePiece *model, StrView text, size_t star
         if (node == 0) break;
         int id = piece_trie_id(model->trie, node);
         if (id < 0 || model->pieces[id].kind == PIECE_UNUSED) continue;
-        offer(&best[i + 1], piece_score(&model->pieces[id]) + best[start].score, start, id);
+        found[count++] = (Candidate){i + 1, piece_score(&model->pieces[id]), id};
         whole |= i + 1 - start == character;
-        if (i + 1 > farthest) farthest = i + 1;
     }
-    float unknown = model->least - UNKNOWN_PENALTY;
-    if (!whole) offer(&best[start + character], unknown + best[start].score, start, model->unknown);
-    return farthest;
+    if (!whole)
+        found[count++] = (Candidate){start + character, model->least - UNKNOWN_PENALTY, model->unknown};
+    return count;
 }
 
 /* Sums of long lines are set back, or they would lose digits. As in the original: rounding decides ties. */
@@ -113,6 +137,15 @@ static void set_back(Best *best, size_t start, size_t farthest) {
     if (fabsf(offset) <= FAR_SCORE) return;
     for (size_t i = start; i <= farthest; i++)
         if (i == start || best[i].start != SIZE_MAX) best[i].score -= offset;
+}
+
+/* Adds the pieces of a path: `count` spans, the last one first, with their ids in `best`. */
+static void add_spans(const SentencePiece *model, SentencePieceText *result, size_t count) {
+    const struct SentencePieceScratch *scratch = result->scratch;
+    while (count-- > 0) {
+        Span span = scratch->spans[count];
+        add_span(model, result, span, scratch->best[span.at + span.length].id);
+    }
 }
 
 static void encode_unigram(const SentencePiece *model, SentencePieceText *result) {
@@ -124,19 +157,72 @@ static void encode_unigram(const SentencePiece *model, SentencePieceText *result
     size_t farthest = 0;
     for (size_t start = 0; start < text.length; start += character_bytes(text.data[start])) {
         set_back(best, start, farthest);
-        size_t end = offer_pieces(model, text, start, best);
-        if (end > farthest) farthest = end;
+        size_t count = find_pieces(model, text, start, scratch->found);
+        for (const Candidate *c = scratch->found; c < scratch->found + count; c++) {
+            offer(&best[c->end], c->score + best[start].score, start, c->id);
+            if (c->end > farthest) farthest = c->end;
+        }
     }
-    /* The path from its end, kept as a stack of ends. */
-    size_t count = 0;
+    size_t count = 0; /* of the path, from its end */
     for (size_t end = text.length; end > 0; end = best[end].start) {
         MEM_GROW(scratch->spans, scratch->span_capacity, count + 1);
         scratch->spans[count++] = (Span){best[end].start, end - best[end].start};
     }
-    while (count-- > 0) {
-        Span span = scratch->spans[count];
-        add_span(model, result, span, best[span.at + span.length].id);
+    add_spans(model, result, count);
+}
+
+/* ---- sampling ---- */
+
+static double add_logs(double a, double b) {
+    double most = fmax(a, b), least = fmin(a, b);
+    return most > -INFINITY ? most + log1p(exp(least - most)) : most;
+}
+
+/* All ways to cut the text, with the probabilities of unigrams to the power of `alpha`. */
+static void find_all_ways(const SentencePiece *model, StrView text, double alpha,
+                          struct SentencePieceScratch *scratch) {
+    ptrdiff_t edges = 0;
+    MEM_GROW(scratch->last, scratch->last_capacity, text.length + 1);
+    MEM_GROW(scratch->sums, scratch->sum_capacity, text.length + 1);
+    for (size_t i = 0; i <= text.length; i++) {
+        scratch->last[i] = -1;
+        scratch->sums[i] = i == 0 ? 0 : -INFINITY;
     }
+    for (size_t start = 0; start < text.length; start += character_bytes(text.data[start])) {
+        size_t count = find_pieces(model, text, start, scratch->found);
+        MEM_GROW(scratch->edges, scratch->edge_capacity, (size_t)edges + count);
+        for (const Candidate *c = scratch->found; c < scratch->found + count; c++) {
+            double score = alpha * (double)c->score;
+            scratch->edges[edges] = (Edge){start, score, c->id, scratch->last[c->end]};
+            scratch->last[c->end] = edges++;
+            scratch->sums[c->end] = add_logs(scratch->sums[c->end], scratch->sums[start] + score);
+        }
+    }
+}
+
+/* Draws one of the edges that end at `end`. */
+static const Edge *draw_edge(const struct SentencePieceScratch *scratch, size_t end, Rng *rng) {
+    double left = rng_uniform(rng);
+    const Edge *edge = &scratch->edges[scratch->last[end]];
+    for (;; edge = &scratch->edges[edge->before]) {
+        left -= exp(scratch->sums[edge->start] + edge->score - scratch->sums[end]);
+        if (left < 0 || edge->before < 0) return edge;
+    }
+}
+
+static void sample_unigram(const SentencePiece *model, double alpha, Rng *rng, SentencePieceText *result) {
+    struct SentencePieceScratch *scratch = result->scratch;
+    StrView text = strbuf_view(&result->normal);
+    size_t count = 0;
+    find_all_ways(model, text, alpha, scratch);
+    MEM_GROW(scratch->best, scratch->best_capacity, text.length + 1);
+    for (size_t end = text.length; end > 0; end = scratch->best[end].start) {
+        const Edge *edge = draw_edge(scratch, end, rng);
+        scratch->best[end] = (Best){0, edge->id, edge->start};
+        MEM_GROW(scratch->spans, scratch->span_capacity, count + 1);
+        scratch->spans[count++] = (Span){edge->start, end - edge->start};
+    }
+    add_spans(model, result, count);
 }
 
 /* ---- BPE ---- */
@@ -263,12 +349,20 @@ static void encode_bpe(const SentencePiece *model, SentencePieceText *result) {
         add_part(model, result, (Span){scratch->parts[i].at, scratch->parts[i].length});
 }
 
+/* Writes the normal form; false if it is empty. */
+static bool begin(const Normalizer *normalizer, StrView line, SentencePieceText *result) {
+    result->count = 0;
+    if (!result->scratch) {
+        result->scratch = mem_alloc(1, sizeof *result->scratch);
+        result->scratch->found = mem_alloc(SENTENCEPIECE_PIECE_BYTES + 1, sizeof *result->scratch->found);
+    }
+    sentencepiece_normalize(normalizer, line, result);
+    return result->normal.length > 0;
+}
+
 static void encode(const SentencePiece *model, const Normalizer *normalizer, StrView line,
                    SentencePieceText *result) {
-    result->count = 0;
-    if (!result->scratch) result->scratch = mem_alloc(1, sizeof *result->scratch);
-    sentencepiece_normalize(normalizer, line, result);
-    if (result->normal.length == 0) return;
+    if (!begin(normalizer, line, result)) return;
     if (model->unigram)
         encode_unigram(model, result);
     else
@@ -283,6 +377,11 @@ void sentencepiece_encode_behind(const SentencePiece *model, StrView text, Sente
     Normalizer normalizer = model->normalizer;
     normalizer.dummy_prefix &= normalizer.space_is_suffix;
     encode(model, &normalizer, text, result);
+}
+
+void sentencepiece_sample(const SentencePiece *model, StrView line, double alpha, Rng *rng,
+                          SentencePieceText *result) {
+    if (begin(&model->normalizer, line, result)) sample_unigram(model, alpha, rng, result);
 }
 
 void sentencepiece_text_free(SentencePieceText *text) {

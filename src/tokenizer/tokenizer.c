@@ -63,6 +63,7 @@ void tokenizer_free(Tokenizer *tokenizer) {
     id_list_free(&tokenizer->pool);
     strbuf_free(&tokenizer->repaired);
     strbuf_free(&tokenizer->normal);
+    strbuf_free(&tokenizer->runs);
     sentencepiece_text_free(&tokenizer->text);
     mem_free(tokenizer);
 }
@@ -113,7 +114,7 @@ void tokenizer_cut(Tokenizer *tokenizer, StrView line, TokenSink sink, void *con
     StrView text = strbuf_view(&tokenizer->normal);
     if (tokenizer->kind == TOKENIZER_WORD)
         tokenize_words(text, sink, context);
-    else if (bpe_marker(tokenizer->bpe) == BPE_PREFIX)
+    else if (!tokenizer->bpe || bpe_marker(tokenizer->bpe) == BPE_PREFIX)
         tokenize_runs(text, sink, context);
     else
         tokenize_spaced(text, sink, context);
@@ -219,10 +220,16 @@ void tokenizer_encode_spelled(Tokenizer *tokenizer, StrView line, IdList *ids, S
         tokenizer_cut(tokenizer, line, encode_token, &encoder);
 }
 
-void tokenizer_encode_dropout(Tokenizer *tokenizer, StrView line, double p, Rng *rng, IdList *ids) {
-    Encoder encoder = {.tokenizer = tokenizer, .ids = ids, .dropout = p, .rng = rng};
+bool tokenizer_has_unigrams(const Tokenizer *tokenizer) {
+    return tokenizer->pieces && sentencepiece_is_unigram(tokenizer->pieces);
+}
+
+void tokenizer_encode_sampled(Tokenizer *tokenizer, StrView line, double rate, Rng *rng, IdList *ids) {
+    Encoder encoder = {.tokenizer = tokenizer, .ids = ids, .dropout = rate, .rng = rng};
     line = encode_language(tokenizer, line, ids);
-    if (tokenizer->pieces)
+    if (tokenizer_has_unigrams(tokenizer) && rate > 0)
+        tokenizer_sample_pieces(tokenizer, line, rate, rng, ids);
+    else if (tokenizer->pieces)
         tokenizer_encode_pieces(tokenizer, line, ids, NULL);
     else
         tokenizer_cut(tokenizer, line, encode_token, &encoder);
@@ -360,6 +367,7 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label) { add_label(sv(
  *
  *     {"tokenizer": "bpe", "normalize": "nfc", "lowercase": false, "marker": "prefix",
  *      "merges": ["t h", "th e", ...], "vocab": ["the", ...], "languages": [">>fra<<"], "banned": [...]}
+ *     {"tokenizer": "unigram", "normalize": "nfc", "lowercase": false, "model": BASE64, "vocab": [...]}
  *     {"tokenizer": "sentencepiece", "model": BASE64, "vocab": [...]}
  *
  * Only bpe has "marker" and "merges". "model" is the model file of SentencePiece. "languages" and "banned"
@@ -405,12 +413,11 @@ static void write_role(const Tokenizer *tokenizer, TokenRole role, StrBuf *out) 
 void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out) {
     strbuf_add_char(out, '{');
     write_choice(out, "tokenizer", TOKENIZER_CHOICES, (int)tokenizer->kind);
-    if (tokenizer->pieces) {
-        tokenizer_write_pieces(tokenizer, out);
-    } else {
+    if (tokenizer->kind != TOKENIZER_SENTENCEPIECE) {
         write_choice(out, "normalize", NORMALIZE_CHOICES, (int)tokenizer->normalize);
         strbuf_format(out, "\"lowercase\":%s,", tokenizer->lowercase ? "true" : "false");
     }
+    if (tokenizer->pieces) tokenizer_write_pieces(tokenizer, out);
     if (tokenizer->bpe) {
         write_choice(out, "marker", BPE_MARKER_CHOICES, (int)bpe_marker(tokenizer->bpe));
         write_merges(tokenizer->bpe, out);
@@ -482,33 +489,43 @@ static Status read_role(Tokenizer *tokenizer, TokenRole role, const Json *object
     return STATUS_OK;
 }
 
-static Status read_sentencepiece(Tokenizer **tokenizer, const Json *object) {
+static Status read_normalization(Tokenizer *tokenizer, const Json *object) {
+    int normalize;
+    const Json *lowercase;
+    TRY(get_choice(object, "normalize", NORMALIZE_CHOICES, &normalize));
+    TRY(get(object, "lowercase", JSON_BOOL, &lowercase));
+    tokenizer->normalize = (NormalForm)normalize;
+    tokenizer->lowercase = json_bool(lowercase);
+    return STATUS_OK;
+}
+
+/* Of a model that others have trained, the vocabulary may have any tokens. */
+static Status read_pieces(Tokenizer *tokenizer, const Json *object) {
     const Json *model, *tokens;
     SentencePiece *pieces;
     Vocab *vocab;
-    TRY(check_keys(object, (const char *const[]){"model", NULL}));
+    bool own = tokenizer->kind == TOKENIZER_UNIGRAM;
+    static const char *const keys[] = {"model", "normalize", "lowercase", NULL}, *const few[] = {"model",
+                                                                                                 NULL};
+    TRY(check_keys(object, own ? keys : few));
+    if (own) TRY(read_normalization(tokenizer, object));
     TRY(get(object, "model", JSON_STRING, &model));
     TRY(get(object, "vocab", JSON_ARRAY, &tokens));
-    TRY(vocab_read_json(&vocab, tokens, true));
+    TRY(vocab_read_json(&vocab, tokens, !own));
     Status status = tokenizer_read_pieces(&pieces, sv(json_string(model)));
     if (status == STATUS_OK)
-        *tokenizer = tokenizer_from_sentencepiece(pieces, vocab);
+        tokenizer_set_pieces(tokenizer, pieces, vocab);
     else
         vocab_free(vocab);
     return status;
 }
 
-static Status read_other(Tokenizer *tokenizer, const Json *object, int kind) {
-    int normalize;
-    const Json *lowercase, *vocab;
+static Status read_other(Tokenizer *tokenizer, const Json *object) {
+    const Json *vocab;
     TRY(check_keys(object, (const char *const[]){"normalize", "lowercase", "marker", "merges", NULL}));
-    TRY(get_choice(object, "normalize", NORMALIZE_CHOICES, &normalize));
-    TRY(get(object, "lowercase", JSON_BOOL, &lowercase));
+    TRY(read_normalization(tokenizer, object));
     TRY(get(object, "vocab", JSON_ARRAY, &vocab));
-    tokenizer->kind = (TokenizerKind)kind;
-    tokenizer->normalize = (NormalForm)normalize;
-    tokenizer->lowercase = json_bool(lowercase);
-    if (kind == TOKENIZER_BPE)
+    if (tokenizer->kind == TOKENIZER_BPE)
         TRY(read_merges(tokenizer, object));
     else if (json_get(object, "merges") || json_get(object, "marker"))
         return status_fail(STATUS_DATA, "tokenizer: a word tokenizer has no merges");
@@ -517,16 +534,12 @@ static Status read_other(Tokenizer *tokenizer, const Json *object, int kind) {
 
 static Status read_object(Tokenizer **tokenizer, const Json *object) {
     int kind;
-    Status status;
     if (json_type(object) != JSON_OBJECT) return status_fail(STATUS_DATA, "tokenizer is not an object");
     TRY(get_choice(object, "tokenizer", TOKENIZER_CHOICES, &kind));
-    if (kind == TOKENIZER_SENTENCEPIECE) {
-        TRY(read_sentencepiece(tokenizer, object));
-        status = STATUS_OK;
-    } else {
-        *tokenizer = tokenizer_new();
-        status = read_other(*tokenizer, object, kind);
-    }
+    *tokenizer = tokenizer_new();
+    (*tokenizer)->kind = (TokenizerKind)kind;
+    bool pieces = kind == TOKENIZER_SENTENCEPIECE || kind == TOKENIZER_UNIGRAM;
+    Status status = pieces ? read_pieces(*tokenizer, object) : read_other(*tokenizer, object);
     for (int r = 0; r < TOKENIZER_ROLES && status == STATUS_OK; r++)
         status = read_role(*tokenizer, (TokenRole)r, object);
     if (status != STATUS_OK) {

@@ -6,6 +6,9 @@
  *         them
  *   bpe   text is split into runs of letters, digits, and other characters (BPE_PREFIX; a run after a space
  *         has the marker) or at spaces (BPE_SUFFIX); merges make pieces of these; decode is exact
+ *   unigram  runs as in bpe, with the marker of BPE_PREFIX; the most probable pieces of a unigram
+ *         model, which
+ *         is learned here and has the format of SentencePiece's
  *   sentencepiece  a model of SentencePiece (sentencepiece.h) normalizes and splits the line, and decodes.
  *         Only models that others have trained have it: it is not learned here
  *
@@ -29,19 +32,20 @@
 #include "tokenizer/sentencepiece.h"
 #include "tokenizer/vocab.h"
 
-typedef enum { TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_SENTENCEPIECE } TokenizerKind;
-#define TOKENIZER_CHOICES "bpe|word|sentencepiece"
+typedef enum { TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_SENTENCEPIECE, TOKENIZER_UNIGRAM } TokenizerKind;
+#define TOKENIZER_CHOICES "bpe|word|sentencepiece|unigram"
 
 typedef struct {
     int tokenizer; /* TokenizerKind */
     int normalize; /* NormalForm */
     bool lowercase;
-    int bpe_merges;  /* merges to learn (per side, or for both together if joint) */
-    int bpe_marker;  /* BpeMarker */
-    bool joint;      /* one vocabulary and one merge list for both languages */
-    int min_count;   /* rarer words become <unk>; rarer pieces are split further */
-    int max_vocab;   /* tokens, including the four special ones; 0 = no limit */
-    char *bpe_codes; /* read merges from this file instead of learning them, or NULL */
+    int bpe_merges;     /* merges to learn (per side, or for both together if joint) */
+    int bpe_marker;     /* BpeMarker */
+    int unigram_pieces; /* pieces to learn */
+    bool joint;         /* one vocabulary and one merge list for both languages */
+    int min_count;      /* rarer words become <unk>; rarer pieces are split further */
+    int max_vocab;      /* tokens, including the four special ones; 0 = no limit */
+    char *bpe_codes;    /* read merges from this file instead of learning them, or NULL */
     bool all_pieces; /* pieces that are always merged further are in the vocabulary, too: for BPE-dropout */
     bool reserved;   /* the vocabulary has reserved tokens (reserved_tokens.h); only of bpe */
 } TextOptions;
@@ -91,8 +95,11 @@ bool tokenizer_marks_ends(const Tokenizer *tokenizer);
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids); /* appends; no <s> or </s> */
 /* The tokens of text that directly follows other characters, as tokenizer_encode cuts it there. */
 void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids);
-/* tokenizer_encode with BPE-dropout of probability `p` (bpe.h); only bpe has it. */
-void tokenizer_encode_dropout(Tokenizer *tokenizer, StrView line, double p, Rng *rng, IdList *ids);
+/* tokenizer_encode with other pieces each time. `rate`: the probability of BPE-dropout (bpe.h), or the
+ * alpha of
+ * a unigram model (sentencepiece.h); 0, and tokenizers without such pieces: tokenizer_encode. */
+void tokenizer_encode_sampled(Tokenizer *tokenizer, StrView line, double rate, Rng *rng, IdList *ids);
+bool tokenizer_has_unigrams(const Tokenizer *tokenizer);
 void tokenizer_decode(const Tokenizer *tokenizer, const int *ids, size_t count,
                       StrBuf *line); /* stops at </s> */
 /* The same with the texts of <unk>: encoding appends the text of each VOCAB_UNK (in normal form, with

@@ -12,6 +12,7 @@
 #include "tokenizer/bpe_learn.h"
 #include "tokenizer/reserved_tokens.h"
 #include "tokenizer/tokenizer_parts.h"
+#include "tokenizer/unigram_learn.h"
 
 enum { RAREST_PAIR = 2 }; /* as in subword-nmt: a pair seen once is not merged */
 
@@ -197,7 +198,8 @@ Status tokenizer_begin(Tokenizer **tokenizer, const TextOptions *options) {
     *tokenizer = NULL;
     if (options->tokenizer == TOKENIZER_SENTENCEPIECE) {
         Status s = status_fail(STATUS_USAGE, "text.tokenizer = \"sentencepiece\" cannot be learned");
-        return status_hint(s, "set text.tokenizer = \"bpe\", or start from a model that has it (--init)");
+        return status_hint(
+            s, "set text.tokenizer = \"unigram\" or \"bpe\", or start from a model that has it (--init)");
     }
     if (options->tokenizer == TOKENIZER_BPE) { /* the marker decides where text is split */
         BpeMarker marker = (BpeMarker)options->bpe_marker;
@@ -214,11 +216,31 @@ Status tokenizer_begin(Tokenizer **tokenizer, const TextOptions *options) {
     return STATUS_OK;
 }
 
+/* No pieces: the vocabulary is empty. */
+static void learn_pieces(Tokenizer *tokenizer, const TextOptions *options, const HashMap *words,
+                         ProgressLine *progress) {
+    int most = options->unigram_pieces;
+    if (options->max_vocab > 0 && options->max_vocab - VOCAB_SPECIALS < most)
+        most = options->max_vocab - VOCAB_SPECIALS;
+    SentencePiece *pieces = unigram_learn(words, most, options->min_count, progress);
+    Vocab *vocab = vocab_new();
+    for (int i = 0; pieces && i < sentencepiece_size(pieces); i++)
+        if (sentencepiece_kind(pieces, i) == PIECE_NORMAL) vocab_add(vocab, sentencepiece_piece(pieces, i));
+    if (pieces)
+        tokenizer_set_pieces(tokenizer, pieces, vocab);
+    else
+        tokenizer->vocab = vocab;
+}
+
 Status tokenizer_finish(Tokenizer *tokenizer, const TextOptions *options, const HashMap *words,
                         ProgressLine *progress) {
     if (hashmap_count(words) == 0) return status_fail(STATUS_DATA, "no text to learn a vocabulary from");
     if (tokenizer->kind == TOKENIZER_WORD) {
         tokenizer->vocab = word_vocab(words, options);
+        return STATUS_OK;
+    }
+    if (tokenizer->kind == TOKENIZER_UNIGRAM) {
+        learn_pieces(tokenizer, options, words, progress);
         return STATUS_OK;
     }
     if (!has_codes(options)) {

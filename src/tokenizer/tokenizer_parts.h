@@ -25,6 +25,7 @@ struct Tokenizer {
     IdList pool;
     StrBuf repaired, normal; /* scratch */
     SentencePieceText text;  /* scratch */
+    StrBuf runs;             /* scratch */
 };
 
 Tokenizer *tokenizer_new(void); /* zeroed, with one reference */
@@ -32,8 +33,12 @@ Tokenizer *tokenizer_new(void); /* zeroed, with one reference */
 /* Repairs, normalizes and splits a line; `sink` gets pre-tokens (with markers) or words. */
 void tokenizer_cut(Tokenizer *tokenizer, StrView line, TokenSink sink, void *context);
 
-/* tokenizer_encode_spelled, tokenizer_decode_spelled and parts of the JSON of TOKENIZER_SENTENCEPIECE. */
+/* tokenizer_encode_spelled, tokenizer_decode_spelled and parts of the JSON of
+ * TOKENIZER_SENTENCEPIECE and TOKENIZER_UNIGRAM. */
 void tokenizer_encode_pieces(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown);
+void tokenizer_sample_pieces(Tokenizer *tokenizer, StrView line, double alpha, Rng *rng, IdList *ids);
+/* Takes both. */
+void tokenizer_set_pieces(Tokenizer *tokenizer, SentencePiece *pieces, Vocab *vocab);
 void tokenizer_encode_pieces_behind(Tokenizer *tokenizer, StrView text,
                                     IdList *ids); /* tokenizer_encode_behind */
 void tokenizer_decode_pieces(const Tokenizer *tokenizer, const int *ids, size_t count, const StrList *unknown,

@@ -1,17 +1,15 @@
 /* tokenizer_pieces.c - tokenizers of the kind sentencepiece: pieces of a model, ids of a vocabulary. */
 #include <string.h>
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "io/base64.h"
 #include "tokenizer/tokenizer_parts.h"
 
 /* Line breaks and NUL would break the line that they are in. */
 static char inline_char(char c) { return c == '\n' || c == '\r' || c == '\0' ? ' ' : c; }
 
-Tokenizer *tokenizer_from_sentencepiece(SentencePiece *pieces, Vocab *vocab) {
-    Tokenizer *tokenizer = tokenizer_new();
+void tokenizer_set_pieces(Tokenizer *tokenizer, SentencePiece *pieces, Vocab *vocab) {
     int size = sentencepiece_size(pieces);
-    tokenizer->kind = TOKENIZER_SENTENCEPIECE;
-    tokenizer->normalize = NORMALIZE_NONE;
     tokenizer->vocab = vocab;
     tokenizer->pieces = pieces;
     tokenizer->piece_ids = mem_alloc((size_t)size, sizeof *tokenizer->piece_ids);
@@ -20,6 +18,13 @@ Tokenizer *tokenizer_from_sentencepiece(SentencePiece *pieces, Vocab *vocab) {
         bool unknown = id < VOCAB_SPECIALS || sentencepiece_kind(pieces, i) == PIECE_UNKNOWN;
         tokenizer->piece_ids[i] = unknown ? VOCAB_UNK : id;
     }
+}
+
+Tokenizer *tokenizer_from_sentencepiece(SentencePiece *pieces, Vocab *vocab) {
+    Tokenizer *tokenizer = tokenizer_new();
+    tokenizer->kind = TOKENIZER_SENTENCEPIECE;
+    tokenizer->normalize = NORMALIZE_NONE;
+    tokenizer_set_pieces(tokenizer, pieces, vocab);
     return tokenizer;
 }
 
@@ -30,6 +35,19 @@ static int id_of(const Tokenizer *tokenizer, const EncodedPiece *piece) {
     if (id != VOCAB_UNK || piece->id != sentencepiece_unknown(tokenizer->pieces)) return id;
     int known = vocab_id(tokenizer->vocab, piece->text);
     return known >= VOCAB_SPECIALS ? known : VOCAB_UNK;
+}
+
+static void add_run(void *runs, StrView token) { strbuf_add(runs, token); }
+
+/* What the model gets. Its own normalization adds the first marker again. */
+static StrView text_for_pieces(Tokenizer *tokenizer, StrView line) {
+    StrView space = SV(BPE_SPACE);
+    if (tokenizer->kind != TOKENIZER_UNIGRAM) return line;
+    strbuf_clear(&tokenizer->runs);
+    tokenizer_cut(tokenizer, line, add_run, &tokenizer->runs);
+    StrView text = strbuf_view(&tokenizer->runs);
+    if (sv_starts(text, space)) text = (StrView){text.data + space.length, text.length - space.length};
+    return text;
 }
 
 /* Appends the ids of the text that is encoded. */
@@ -43,12 +61,23 @@ static void add_ids(const Tokenizer *tokenizer, IdList *ids, StrList *unknown) {
 }
 
 void tokenizer_encode_pieces(Tokenizer *tokenizer, StrView line, IdList *ids, StrList *unknown) {
-    sentencepiece_encode(tokenizer->pieces, line, &tokenizer->text);
+    sentencepiece_encode(tokenizer->pieces, text_for_pieces(tokenizer, line), &tokenizer->text);
     add_ids(tokenizer, ids, unknown);
 }
 
+void tokenizer_sample_pieces(Tokenizer *tokenizer, StrView line, double alpha, Rng *rng, IdList *ids) {
+    sentencepiece_sample(tokenizer->pieces, text_for_pieces(tokenizer, line), alpha, rng, &tokenizer->text);
+    add_ids(tokenizer, ids, NULL);
+}
+
 void tokenizer_encode_pieces_behind(Tokenizer *tokenizer, StrView text, IdList *ids) {
-    sentencepiece_encode_behind(tokenizer->pieces, text, &tokenizer->text);
+    size_t position = 0;
+    bool space = text.length > 0 && unicode_class(utf8_next(text, &position)) == CHAR_SPACE;
+    text = text_for_pieces(tokenizer, text);
+    if (space && tokenizer->kind == TOKENIZER_UNIGRAM) /* its marker */
+        sentencepiece_encode(tokenizer->pieces, text, &tokenizer->text);
+    else
+        sentencepiece_encode_behind(tokenizer->pieces, text, &tokenizer->text);
     add_ids(tokenizer, ids, NULL);
 }
 

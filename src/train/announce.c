@@ -57,8 +57,10 @@ static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
 
 /* Warns if there are unexpectedly many unknown tokens. Vocabularies of words usually have some. */
 static void warn_of_unknown(const Run *run) {
-    static const double LIMIT[] = {
-        [TOKENIZER_BPE] = 0.02, [TOKENIZER_WORD] = 0.3, [TOKENIZER_SENTENCEPIECE] = 0.02};
+    static const double LIMIT[] = {[TOKENIZER_BPE] = 0.02,
+                                   [TOKENIZER_WORD] = 0.3,
+                                   [TOKENIZER_SENTENCEPIECE] = 0.02,
+                                   [TOKENIZER_UNIGRAM] = 0.02};
     static const char *const SIDE_NAMES[] = {"source", "target"};
     const CorpusSide *sides[] = {&run->data.train.source, &run->data.train.target};
     const char *origin = run->options->resume ? "the run"

@@ -124,7 +124,9 @@ static bool validation_is_due(const Trainer *t) {
 static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->run.config->train;
     Corpus *train = &t->run.data.train;
-    Retokenizing how = {o->bpe_dropout_source, o->bpe_dropout_target, t->run.reserved};
+    bool draws = o->unigram_alpha > 0;
+    Retokenizing how = {draws ? o->unigram_alpha : o->bpe_dropout_source,
+                        draws ? o->unigram_alpha : o->bpe_dropout_target, t->run.reserved};
     corpus_retokenize(train, t->run.data.source, t->run.data.target, &how, (uint64_t)o->seed,
                       (int)t->run.progress.epoch, t->run.workers);
     t->plan = batch_plan_new(train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,

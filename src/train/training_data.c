@@ -38,18 +38,28 @@ static TextOptions text_options(const Config *config) {
     return text;
 }
 
+static Status check_unigrams(const TrainingData *d, const Config *config) {
+    if (config->train.unigram_alpha <= 0) return STATUS_OK;
+    if (tokenizer_has_unigrams(d->source) && tokenizer_has_unigrams(d->target)) return STATUS_OK;
+    Status s =
+        status_fail(STATUS_USAGE, "train.unigram_alpha draws pieces of a unigram model, but this model "
+                                  "has pieces of BPE");
+    return status_hint(s, "set train.unigram_alpha = 0");
+}
+
 Status training_data_learn(TrainingData *d, const Config *config, Workers *workers) {
     TRY(check_files(&config->data));
     TextOptions text = text_options(config);
-    if (d->source) return STATUS_OK;
-    return corpus_learn_tokenizers(&config->data.train, &config->data, &text, workers, &d->source,
-                                   &d->target);
+    if (!d->source)
+        TRY(corpus_learn_tokenizers(&config->data.train, &config->data, &text, workers, &d->source,
+                                    &d->target));
+    return check_unigrams(d, config);
 }
 
 Status training_data_read(TrainingData *d, const Config *config, Workers *workers) {
     const DataOptions *data = &config->data;
     TextOptions text = text_options(config);
-    bool keep_text = text.all_pieces || text.reserved;
+    bool keep_text = text.all_pieces || text.reserved || config->train.unigram_alpha > 0;
     TRY(corpus_read(&d->train, &data->train, data, d->source, d->target, true, keep_text, workers));
     TRY(corpus_read(&d->valid, validation_files(data), data, d->source, d->target, false, true, workers));
     if (!data->general.count) return STATUS_OK;

@@ -141,7 +141,7 @@ static void test_ranges(void **state) {
         {"model.hidden", "65537"},
         {"model.hidden", "12x"},
         {"model.hidden", ""},
-        {"model.encoder.layers", "9"},
+        {"model.encoder.layers", "33"},
         {"model.decoder.layers", "0"},
         {"model.tie", "both"},
         {"model.dropout_output", "0.96"},

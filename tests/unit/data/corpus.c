@@ -288,7 +288,7 @@ static void test_retokenize(void **state) {
                      STATUS_OK);
     StrBuf now = {0}, again = {0}, line = {0};
     int other_epochs = 0, other_pairs = 0;
-    Retokenizing how = {.source_dropout = 0.5, .target_dropout = 0.5};
+    Retokenizing how = {.source_rate = 0.5, .target_rate = 0.5};
     for (int epoch = 0; epoch < 20; epoch++) {
         corpus_retokenize(&corpus, source, target, &how, 7, epoch, workers);
         show_pair(&corpus, 2, source, target, &again);
