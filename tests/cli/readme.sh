@@ -1,6 +1,6 @@
 #!/bin/sh
-# readme.sh - every attn-mt command of README.md, docs/use.md, docs/your-data.md and docs/chapters.md is
-# run, in the order it is shown, on small files; except mpirun commands, which promise_ranks.sh tests.
+# readme.sh - every attn-mt command of README.md, docs/use.md, docs/tutorial.md, docs/your-data.md and
+# docs/chapters.md is run, in the order it is shown, on small files; except mpirun commands, which promise_ranks.sh tests.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
@@ -82,6 +82,17 @@ for page in README.md docs/use.md; do
     lines output.txt 20
     rm output.txt
 done
+
+# The tutorial, with a shorter training. Its program is built already.
+rm -rf runs
+export ATTN_MT_MODELS="$work/models"
+sed -nE 's/^    ((echo|cp|cut|build\/attn-mt) .*)$/\1/p' "$root/docs/tutorial.md" |
+    sed -e 's/ --run/ --set train.epochs=2 --run/' >commands
+enough docs/tutorial.md 10
+run_commands commands
+lines test.fr 500
+lines output.fr 500
+unset ATTN_MT_MODELS
 
 # Numbers below 300 and their German names, three of them twice; the lines of all code blocks, shortened.
 awk 'BEGIN {
