@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/log.h"
 #include "base/unicode.h"
+#include "text/copied_text.h"
 #include "base/utf8.h"
 #include "translate/accelerator_place.h"
 #include "translate/chunk_constraints.h"
@@ -161,9 +162,11 @@ static void run(Translator *translator, const StrView *lines, const LineConstrai
 }
 
 /* Is the translation with the terms of the glossary worth it? Not if a term stands behind the end of the
- * sentence, or if the translation has a problem that the model's own does not have. */
-static bool is_better(const Translation *own, const Translation *with) {
+ * sentence, or if the translation has a problem that the model's own does not have. Of a line without letters
+ * the model's own translation is worth nothing. */
+static bool is_better(StrView line, const Translation *own, const Translation *with) {
     const TranslationItem *a = &own->items[0], *b = &with->items[0];
+    if (text_is_copied(line)) return with->constraints_unmet.count < own->constraints_unmet.count;
     for (int p = 0; p < PROBLEM_KINDS; p++)
         if (b->problems[p] && !a->problems[p]) return false;
     return with->constraints_unmet.count < own->constraints_unmet.count &&
@@ -194,7 +197,7 @@ static void run_with_glossary(Translator *translator, const StrView *lines,
     translator->notes = notes;
     for (int i = 0; i < left; i++) {
         Translation other = with[i];
-        if (is_better(&out[numbers[i]], &with[i])) {
+        if (is_better(again[i], &out[numbers[i]], &with[i])) {
             other = out[numbers[i]];
             out[numbers[i]] = with[i];
         }
