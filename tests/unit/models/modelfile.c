@@ -377,7 +377,7 @@ static void huge_attention(Draft *d) {
 }
 static void overflow(Draft *d) { replace(d, "config", "\"hidden\": 4", "\"hidden\": 99999999999999999999"); }
 static void more_layers(Draft *d) { replace(d, "config", "\"layers\": 1", "\"layers\": 8"); }
-static void too_many_layers(Draft *d) { replace(d, "config", "\"layers\": 1", "\"layers\": 9"); }
+static void too_many_layers(Draft *d) { replace(d, "config", "\"layers\": 1", "\"layers\": 33"); }
 static void other_hidden(Draft *d) { replace(d, "config", "\"hidden\": 4", "\"hidden\": 5"); }
 static void other_attention(Draft *d) {
     replace(d, "config", "\"attention\": \"additive\"", "\"attention\": \"nobody\"");
