@@ -53,7 +53,8 @@ typedef struct {
     int files;
 } DemoOutput;
 
-/* Creates the files; none if `prefix` is NULL. `suffixes` ends with NULL. Call demo_finish even if this fails. */
+/* Creates the files; none if `prefix` is NULL. `suffixes` ends with NULL. Call demo_finish even if this
+ * fails. */
 Status demo_begin(DemoOutput *out, const char *prefix, const char *const *suffixes);
 /* If `status` is STATUS_OK, prints the text and puts the files in place, with a message for each unless
  * `quiet`. Frees `out`. Returns `status` or its own error. */

@@ -24,7 +24,8 @@ same "standard input" "$TMP/all" "$TMP/out"
 
 # Only the languages that are named; in any spelling; a text in another one has a low confidence.
 expect 0 "$attn" detect --languages eng_Latn,German "$TMP/lines"
-[ "$(head -n 2 "$TMP/out" | cut -f 1 | tr '\n' ' ')" = "eng_Latn German " ] || fail "names: $(cat "$TMP/out")"
+[ "$(head -n 2 "$TMP/out" | cut -f 1 | tr '\n' ' ')" = "eng_Latn German " ] ||
+    fail "names: $(cat "$TMP/out")"
 sed -n 4p "$TMP/out" | awk -F'\t' '$2 > 0.3 { exit 1 }' || fail "Russian is $(sed -n 4p "$TMP/out")"
 
 # Nothing to see, and hardly anything.
@@ -33,7 +34,8 @@ expect 0 "$attn" detect "$TMP/short"
 [ "$(wc -l <"$TMP/out")" -eq 4 ] || fail "lines: $(cat "$TMP/out")"
 [ "$(head -n 2 "$TMP/out")" = "$(printf 'und\t0.00\nund\t0.00')" ] || fail "no letters: $(cat "$TMP/out")"
 expect 0 "$attn" detect --json --n-best 2 --languages en,de,fr "$TMP/lines"
-head -n 1 "$TMP/out" | grep -q '^\[{"language": "en", "confidence": [0-9.]*}' || fail "JSON: $(cat "$TMP/out")"
+head -n 1 "$TMP/out" | grep -q '^\[{"language": "en", "confidence": [0-9.]*}' ||
+    fail "JSON: $(cat "$TMP/out")"
 
 expect 2 "$attn" detect --languages en,xx "$TMP/lines"
 says "the language 'xx' cannot be detected"

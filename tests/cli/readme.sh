@@ -1,6 +1,7 @@
 #!/bin/sh
 # readme.sh - every attn-mt command of README.md, docs/use.md, docs/tutorial.md, docs/your-data.md and
-# docs/chapters.md is run, in the order it is shown, on small files; except mpirun commands, which promise_ranks.sh tests.
+# docs/chapters.md is run, in the order it is shown, on small files; except mpirun commands, which
+# promise_ranks.sh tests.
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}

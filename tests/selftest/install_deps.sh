@@ -35,7 +35,8 @@ libmicrohttpd-devel libxml2-devel gettext-devel libexttextcat-devel libcmocka-de
 libxml2 gettext libexttextcat cmocka$" \
     "apk|^apk add pkgconf gcc musl-dev openblas-dev utf8proc-dev cjson-dev zlib-dev libmicrohttpd-dev \
 libxml2-dev gettext-dev libexttextcat-dev cmocka-dev$" \
-    "brew|^brew install pkgconf openblas utf8proc cjson zlib libmicrohttpd libxml2 gettext libexttextcat cmocka$"; do
+    "brew|^brew install pkgconf openblas utf8proc cjson zlib libmicrohttpd libxml2 gettext libexttextcat \
+cmocka$"; do
     manager=${case%%|*}
     fake "$manager" "$note"
     expect "$manager" 0 "${case#*|}" --print
