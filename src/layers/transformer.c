@@ -96,7 +96,8 @@ static Tensor *feed_forward(Tape *tape, const TransformerBlock *b, Tensor *x, co
 
 Tensor *transformer_run(Tape *tape, const TransformerBlock *b, Tensor *x, const TransformerRun *run,
                         int index) {
-    uint32_t stream = run->stream + (uint32_t)(TRANSFORMER_STREAMS * index);
+    uint32_t first = index < TRANSFORMER_LOWER_BLOCKS ? run->stream : 10 * run->stream;
+    uint32_t stream = first + (uint32_t)(TRANSFORMER_STREAMS * index);
     record_activation(tape, b->name, "input", x);
     x = b->autoreg == AUTOREG_SSRU ? recurrence(tape, b, x, run, index, stream)
                                    : self_attention(tape, b, x, run, index, stream);

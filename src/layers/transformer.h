@@ -54,12 +54,13 @@ typedef struct {
     const KeysValues *source; /* [blocks] from transformer_project_source, for cross-attention */
     const Spans *source_spans;
     double dropout, attention_dropout;
-    uint32_t stream; /* of the first block's first dropout; each block has TRANSFORMER_STREAMS */
+    uint32_t stream; /* of the first block's first dropout; each block has TRANSFORMER_STREAMS. From block
+                      * TRANSFORMER_LOWER_BLOCKS on they begin at ten times this number */
     const uint32_t *row_keys;
     Tensor **cross_weights; /* [blocks] results: [heads, total] of source_spans */
 } TransformerRun;
 
-enum { TRANSFORMER_STREAMS = 6 };
+enum { TRANSFORMER_STREAMS = 6, TRANSFORMER_LOWER_BLOCKS = 8 };
 
 TransformerBlock transformer_new(ParamSet *params, const char *name, const TransformerForm *form);
 /* Keys and values for cross-attention, computed once per sentence. */

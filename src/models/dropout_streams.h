@@ -13,11 +13,11 @@ enum {
     DROPOUT_INTRA_ATTENTION = 8,
     DROPOUT_ENCODER_LAYER = 100, /* + layer */
     DROPOUT_DECODER_LAYER = 200, /* + layer */
-    DROPOUT_ENCODER_BLOCK = 300, /* + TRANSFORMER_STREAMS layer */
+    DROPOUT_ENCODER_BLOCK = 300, /* + TRANSFORMER_STREAMS layer; from layer 8 on 3000 + ... */
+    DROPOUT_DECODER_BLOCK = 400, /* the same; 4000 + ... */
     DROPOUT_ENCODER_STATE = 500, /* + 2 layer + direction */
     DROPOUT_DECODER_STATE = 600, /* + layer */
-    DROPOUT_SECOND_STATE = 700,
-    DROPOUT_DECODER_BLOCK = 1000 /* + TRANSFORMER_STREAMS layer */
+    DROPOUT_SECOND_STATE = 700
 };
 
 #endif
