@@ -3,7 +3,7 @@
 
 #include "models/dropout_streams.h"
 
-_Static_assert(TRANSFORMER_STREAMS * MODEL_MAX_LAYERS <= 1000, "each block has streams of its own");
+_Static_assert(TRANSFORMER_STREAMS *MODEL_MAX_LAYERS <= 1000, "each block has streams of its own");
 _Static_assert(DROPOUT_ENCODER_STATE + 2 * MODEL_MAX_LAYERS <= DROPOUT_DECODER_STATE,
                "each direction of each layer has a stream of its own");
 
