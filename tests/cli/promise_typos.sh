@@ -38,7 +38,6 @@ while read -r command old new; do
 done <<END
 train --after-epochs --epochs
 train --after-updates --max-updates
-train --early-stopping --patience
 train --disp-freq --log-every
 train --model-dir --run
 train --pretrained-model --init
