@@ -231,8 +231,13 @@ static Status run(const StrList *words, const void *target) {
                                                           .sentencepiece = {options->sentencepiece[0],
                                                                             options->sentencepiece[1]}}});
     if (strcmp(action, "remove") == 0 && words->count == 2) return remove_model(words->items[1]);
-    status_fail(STATUS_USAGE, "'attn-mt models' does not take '%s'",
-                words->count > 2 ? words->items[2] : action);
+    bool known = strcmp(action, "add") == 0 || strcmp(action, "remove") == 0;
+    if (known && words->count == 1)
+        status_fail(STATUS_USAGE, "'attn-mt models %s' needs a %s", action,
+                    strcmp(action, "add") == 0 ? "path" : "name");
+    else
+        status_fail(STATUS_USAGE, "'attn-mt models' does not take '%s'",
+                    words->count > 2 ? words->items[2] : action);
     return status_hint(STATUS_USAGE, "attn-mt models, attn-mt models add PATH, attn-mt models remove NAME");
 }
 

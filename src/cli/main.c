@@ -15,14 +15,14 @@
 
 const Command COMMANDS[] = {
     {"train", cmd_train, "train a model from sentence pairs"},
-    {"translate", cmd_translate, "translate text, one sentence per line"},
+    {"translate", cmd_translate, "translate lines of text, or a document"},
     {"serve", cmd_serve, "translate over HTTP, with the interface of LibreTranslate"},
     {"score", cmd_score, "score given translations"},
     {"bleu", cmd_bleu, "compute BLEU, chrF and TER, as sacreBLEU does"},
     {"heatmap", cmd_heatmap, "draw the attention between source and translation"},
     {"inspect", cmd_inspect, "describe a model file, or sentence pairs"},
     {"average", cmd_average, "average the weights of several models"},
-    {"convert", cmd_convert, "make a model smaller, with weights of 8 or 16 bits"},
+    {"convert", cmd_convert, "make a model smaller, or read one of another program"},
     {"models", cmd_models, "list, add and remove models by name"},
     {"detect", cmd_detect, "tell which language each line is in"},
     {"demo", cmd_demo, "textbook examples of attention and positional encodings"},
