@@ -18,6 +18,7 @@
 #include "serve/pool.h"
 #include "serve/request.h"
 #include "text/accelerators.h"
+#include "text/detect.h"
 #include "text/languages.h"
 
 enum { TICK_NANOSECONDS = 250000000 };
@@ -30,6 +31,8 @@ enum { MIN_MAX_ANSWERS = 64 << 20 /* least value of HttpOptions.max_answers, byt
 typedef struct {
     const ServiceOptions *options;
     StrView source, target; /* language codes of --languages; empty without */
+    char *detected[2];      /* codes of source and target at the start, for the detector */
+    Detector *detector;     /* NULL: the languages are unknown, or the program was built without detection */
     Keys *keys;
     Metrics *metrics;
     Pool *pool;
@@ -187,14 +190,24 @@ static bool has_problems(const Job *job) {
     return problems != 0;
 }
 
-/* The only language that the model translates from. Nothing is detected, so there is no confidence. */
+static void write_confidence(double confidence, StrBuf *out) {
+    enum { DIGITS = 3 };
+    json_put_digits(out, "confidence", 100 * confidence, DIGITS);
+}
+
+/* The only language that the model translates from, and how probable it is that the text is in it. */
 static void write_detected(const Job *job, int text, StrBuf *out) {
     const TranslateCall *call = job->context;
+    const Detector *detector = call->service->detector;
+    Detection ranked[2];
     PoolLanguages trained;
     StrView source, target;
-    (void)text;
     find_languages(call->service, &trained, &source, &target);
     json_open_object(out);
+    if (detector) {
+        detector_run(detector, sv(job->texts[text]), ranked);
+        write_confidence(ranked[ranked[0].candidate == 0 ? 0 : 1].confidence, out);
+    }
     json_put_string(out, "language", source);
     json_close_object(out);
 }
@@ -434,9 +447,64 @@ static void no_suggestions(Service *service, HttpRequest *http) {
     http_answer_error(http, 404, "this server does not collect suggestions");
 }
 
-static void no_detection(Service *service, HttpRequest *http) {
-    (void)service;
-    http_answer_error(http, 404, "this server does not detect languages; GET /languages lists its languages");
+typedef struct {
+    const Service *service;
+    StrView text;
+    StrBuf body;
+} DetectAnswer;
+
+/* [{"confidence": 98.2, "language": "en"}, ...], the most probable first. */
+static void write_detections(void *context) {
+    DetectAnswer *answer = context;
+    Detection ranked[2];
+    StrBuf *out = &answer->body;
+    detector_run(answer->service->detector, answer->text, ranked);
+    json_open_array(out);
+    for (int i = 0; i < 2 && ranked[i].confidence > 0; i++) {
+        json_open_object(out);
+        write_confidence(ranked[i].confidence, out);
+        json_put_string(out, "language", sv(answer->service->detected[ranked[i].candidate]));
+        json_close_object(out);
+    }
+    json_close_array(out);
+    strbuf_add_char(out, '\n');
+}
+
+static void answer_detection(Service *service, HttpRequest *http, MemScope *scope) {
+    TranslateCall call = {.service = service, .http = http};
+    Parsing parsing = {.call = &call};
+    DetectAnswer answer = {.service = service};
+    bool had_memory = mem_scope_run(scope, parse_request, &parsing);
+    bool valid = had_memory && parsing.allowed && parsing.status == STATUS_OK && parsing.request.count == 1;
+    if (valid) {
+        answer.text = sv(parsing.request.texts[0]);
+        had_memory = mem_scope_run(http_scope(http), write_detections, &answer);
+    }
+    if (!had_memory)
+        http_answer_error(http, 413, "reading this takes more memory than there is");
+    else if (!parsing.allowed)
+        http_answer_error(http, 403, "the API key is missing or not valid");
+    else if (parsing.status != STATUS_OK)
+        http_answer_error(http, 400, status_message());
+    else if (!valid)
+        http_answer_error(http, 400, "'q' is not one text");
+    else
+        http_answer(http, &(HttpAnswer){
+                              .status = 200, .type = "application/json", .body = strbuf_view(&answer.body)});
+}
+
+static void detect(Service *service, HttpRequest *http) {
+    if (!service->detector) {
+        http_answer_error(http, 404,
+                          "this server does not detect languages; GET /languages lists its languages");
+        return;
+    }
+    MemScope *scope = mem_scope_new(PARSE_BODIES * (size_t)service->options->max_body + PARSE_BYTES);
+    if (scope)
+        answer_detection(service, http, scope);
+    else
+        http_answer_error(http, 503, "out of memory");
+    mem_scope_free(scope);
 }
 
 static void no_files(Service *service, HttpRequest *http) {
@@ -494,7 +562,7 @@ typedef struct {
 static const Route ROUTES[] = {{"/translate", "POST", translate},
                                {"/languages", "GET", languages},
                                {"/frontend/settings", "GET", settings},
-                               {"/detect", "POST", no_detection},
+                               {"/detect", "POST", detect},
                                {"/suggest", "POST", no_suggestions},
                                {"/translate_file", "POST", no_files},
                                {"/health", "GET", health},
@@ -549,6 +617,19 @@ static Status check_origin(const char *origin) {
     return status_hint(STATUS_USAGE, "scheme, host and port, as in https://example.org, or * for all");
 }
 
+/* Without fingerprints of both languages nothing is detected. */
+static void open_detector(Service *service) {
+    PoolLanguages trained;
+    StrView languages[2];
+    find_languages(service, &trained, &languages[0], &languages[1]);
+    if (!is_language(languages[0]) || !is_language(languages[1])) return;
+    if (detector_open(&service->detector, languages, 2) != STATUS_OK) return;
+    for (int i = 0; i < 2; i++) service->detected[i] = mem_strndup(languages[i].data, languages[i].length);
+    if (detector_knows(service->detector, 0) && detector_knows(service->detector, 1)) return;
+    detector_close(service->detector);
+    service->detector = NULL;
+}
+
 static Status service_begin(Service *service) {
     const ServiceOptions *options = service->options;
     PoolOptions pool = {.models = &options->models,
@@ -581,6 +662,7 @@ static Status service_begin(Service *service) {
     }
     if (options->api_key_file) TRY(keys_read(service->keys, options->api_key_file));
     TRY(pool_new(&service->pool, &pool));
+    open_detector(service);
     return http_start(&service->http, &http);
 }
 
@@ -619,6 +701,8 @@ Status service_run(const ServiceOptions *options, const volatile sig_atomic_t *s
     if (service.http) http_stop(service.http);
     pool_free(service.pool);
     metrics_free(service.metrics);
+    detector_close(service.detector);
+    for (int i = 0; i < 2; i++) mem_free(service.detected[i]);
     keys_free(service.keys);
     return status;
 }

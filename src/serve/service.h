@@ -5,7 +5,8 @@
  *                     "alternatives", "attention" and "detectedLanguage"
  *   GET  /languages   the languages of the model
  *   GET  /frontend/settings   what clients of LibreTranslate ask for at their start
- *   POST /detect, /suggest, /translate_file   404 with the reason
+ *   POST /detect         which of the two languages a text is in; 404 if they are unknown
+ *   POST /suggest, /translate_file   404 with the reason
  *   GET  /health      {"status": "ok"}
  *   GET  /metrics     for Prometheus
  *   GET  /            a page that translates while you type

@@ -73,8 +73,20 @@ gives "auto of nothing" 200 '"detectedLanguage": []' post_json '{"q": [], "sourc
 gives "paragraphs" 200 "\"$french\\n\\n$french\"" post_json "{\"q\": \"$first\\n\\n$first\"}"
 gives "alternatives" 200 "{\"translatedText\": \"$french\", \"alternatives\": [\"" \
     post_json "{\"q\": \"$first\", \"alternatives\": 2}"
-gives "auto" 200 '"detectedLanguage": {"language": "en"}' \
-    post_json '{"q": "x", "source": "auto"}'
+if echo go | "$attn" detect >/dev/null 2>&1; then
+    gives "auto" 200 '"detectedLanguage": {"confidence": 9' \
+        post_json '{"q": "Where did you put the keys of the house?", "source": "auto"}'
+    gives "auto" 200 '"detectedLanguage": {"confidence": 0, "language": "en"}' \
+        post_json '{"q": "12", "source": "auto"}'
+    gives "detection" 200 '[{"confidence": 9' \
+        post $form 'q=Où as-tu mis les clés de la maison ?' /detect
+    gives "detection" 200 ', "language": "fr"}, {' post $form 'q=Où as-tu mis les clés de la maison ?' /detect
+    gives "detection of nothing" 200 '[]' post $form 'q=12' /detect
+    gives "detection" 400 "'q' is not one text" post $form 'q=a&q=b' /detect
+else
+    gives "auto" 200 '"detectedLanguage": {"language": "en"}' post_json '{"q": "x", "source": "auto"}'
+    gives "detection" 404 'does not detect languages' post $form 'q=a' /detect
+fi
 gives "html" 200 '<b>' post_json "{\"q\": \"<b>$first</b>\", \"format\": \"html\"}"
 wrapped=$(echo "$first" | sed 's/ /\\n/')
 blocks() { printf '"<p>%s</p><pre>%s\\n\\n%s</pre>\\n<style>a\\nb</style>"' "$1" "$2" "$2"; }
@@ -92,7 +104,6 @@ gives "languages" 200 "$listed" get /languages
 gives "settings" 200 '"charLimit": 20000, ' get /frontend/settings
 gives "settings" 200 '"source": {"code": "en", "name": "English", "targets": ["fr"]}' get /frontend/settings
 gives "suggestions" 404 'does not collect suggestions' post $form 'q=a&s=b' /suggest
-gives "detection" 404 'does not detect languages' post $form 'q=a' /detect
 gives "a file" 404 'does not translate files' post $form 'q=a' /translate_file
 gives "health" 200 '{"status": "ok"}' get /health
 gives "metrics" 200 '# TYPE attn_mt_requests_total counter' get /metrics
@@ -292,7 +303,7 @@ gives "a page of that origin" 204 'Access-Control-Allow-Origin: https://example.
 gives "a page of that origin" 200 'Access-Control-Allow-Origin: https://example.org' get /health
 "$client" "$port" load 2 0 "$TMP/text" "$TMP/short" >"$TMP/out" || fail "--shortlist: $(cat "$TMP/out")"
 gives "the model's languages" 200 "$listed" get /languages
-gives "auto with the model's languages" 200 '"detectedLanguage": {"language": "en"}' \
+gives "auto with the model's languages" 200 '"language": "en"}' \
     post_json '{"q": "x", "source": "auto"}'
 gives "another source" 400 "source language 'de' is not supported; it is 'en' here" \
     post_json '{"q": "x", "source": "de", "target": "fr"}'
