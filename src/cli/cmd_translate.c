@@ -14,6 +14,7 @@
 #include "cli/translate_document.h"
 #include "cli/translate_options.h"
 #include "cli/translate_score.h"
+#include "text/languages.h"
 #include "translate/input_lines.h"
 #include "translate/mbr.h"
 #include "translate/pivot.h"
@@ -287,6 +288,52 @@ static Status refuse_to_overwrite_inputs(const TranslateOptions *options, const 
     return command_refuse_overwrite(output, options->prefix_file);
 }
 
+/* The start of the text. Standard input cannot be read again, so its reader stays. */
+static Status read_sample(Session *session, LineReader **reader, StrView *sample) {
+    enum { SAMPLE_BYTES = 4000 };
+    const StrList *inputs = &session->options.inputs;
+    const char *path = inputs->count > 0 ? inputs->items[0] : "-";
+    bool stream = strcmp(path, "-") == 0 || file_is_stream(path);
+    if (stream && (isatty(STDIN_FILENO) == 1 || session->document)) {
+        status_fail(STATUS_USAGE, "a language is detected in a file, or in lines from a pipe");
+        return status_hint(STATUS_USAGE, "name it, as in --languages en-de");
+    }
+    TRY(line_reader_open(reader, path));
+    if (stream) {
+        session->reader = *reader;
+        session->next_input = 1;
+    }
+    Status status = line_reader_peek(*reader, SAMPLE_BYTES, sample);
+    if (sample->length > SAMPLE_BYTES) sample->length = SAMPLE_BYTES;
+    return status;
+}
+
+/* Replaces "auto" in --languages by the language of the text. */
+static Status detect_source(Session *session) {
+    TranslateOptions *options = &session->options;
+    LineReader *reader = NULL;
+    StrBuf languages = {0};
+    StrView source, target, sample = {0};
+    if (!options->languages || !sv_starts(sv(options->languages), SV("auto"))) return STATUS_OK;
+    TRY(languages_split(options->languages, &source, &target));
+    if (!sv_equal(source, SV("auto"))) return STATUS_OK;
+    if (options->models.count > 0) {
+        status_fail(STATUS_USAGE, "--languages auto-... chooses the model, and --model names one");
+        return status_hint(STATUS_USAGE, "leave --model out");
+    }
+    Status status = read_sample(session, &reader, &sample);
+    if (status == STATUS_OK)
+        status = model_choice_detect(sample, target, options->translator.quiet, &languages);
+    if (status == STATUS_OK) {
+        strbuf_format(&languages, ":%.*s", SV_ARG(target));
+        mem_free(options->languages);
+        options->languages = mem_strdup(strbuf_text(&languages));
+    }
+    if (reader && reader != session->reader) line_reader_close(reader);
+    strbuf_free(&languages);
+    return status;
+}
+
 /* Terms and memories are of the languages of --languages, and no model has both. */
 static Status check_pivot(const Session *session) {
     const TranslateOptions *options = &session->options;
@@ -306,13 +353,14 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     DecodeOptions *decode = &translator->search.decode;
     TRY(check_stdin(options));
     TRY(check_inputs(&options->inputs));
+    TRY(translate_document_choose(options, &session->document));
+    TRY(detect_source(session));
     TRY(model_choice(&options->models, options->languages, translator->quiet, &translator->target_language,
                      options->no_pivot ? NULL : &session->route));
     TRY(check_pivot(session));
     TRY(refuse_to_overwrite_inputs(options, options->output));
     TRY(refuse_to_overwrite_inputs(options, options->report));
     TRY(command_refuse_overwrite(options->report, options->output));
-    TRY(translate_document_choose(options, &session->document));
     options->document = session->document != NULL;
     if (session->document) translate_document_prepare(session->document, options);
     TRY(translate_score_open(&session->score, &options->references, options->report));

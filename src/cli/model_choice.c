@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "models/registry.h"
+#include "text/detect.h"
 #include "text/languages.h"
 
 #define RUNS "runs"
@@ -220,6 +221,55 @@ Status model_choice(StrList *models, const char *languages, bool quiet, char **t
     warn_of_damaged(&registry, quiet);
     Status status = languages ? choose_by_languages(models, &registry, from, to, quiet, target, route)
                               : choose_default(models, &registry, quiet);
+    registry_free(&registry);
+    return status;
+}
+
+/* ---- the language of a text ---- */
+
+static bool has_language(const StrList *languages, const char *name) {
+    for (size_t i = 0; i < languages->count; i++)
+        if (language_same(sv(languages->items[i]), sv(name))) return true;
+    return false;
+}
+
+/* The languages from which there is a route to `target`, each once. */
+static void list_sources(const Registry *registry, StrView target, StrList *sources) {
+    RegistryStep steps[REGISTRY_STEPS];
+    for (size_t i = 0; i < registry->count; i++) {
+        const char *source = registry->items[i].about.source;
+        if (!source[0] || has_language(sources, source) || language_same(sv(source), target)) continue;
+        if (registry_route(registry, sv(source), target, REGISTRY_STEPS, steps) > 0)
+            strlist_add(sources, sv(source));
+    }
+}
+
+static Status detect_among(const StrList *sources, StrView sample, bool quiet, StrBuf *source) {
+    StrView *candidates = mem_alloc(sources->count, sizeof *candidates);
+    Detection *ranked = mem_alloc(sources->count, sizeof *ranked);
+    Detector *detector;
+    for (size_t i = 0; i < sources->count; i++) candidates[i] = sv(sources->items[i]);
+    Status status = detector_open(&detector, candidates, (int)sources->count);
+    if (status == STATUS_OK) {
+        detector_run(detector, sample, ranked);
+        strbuf_add(source, candidates[ranked[0].candidate]);
+        if (!quiet)
+            log_info("language %s, with a confidence of %.2f", strbuf_text(source), ranked[0].confidence);
+        detector_close(detector);
+    }
+    mem_free(candidates);
+    mem_free(ranked);
+    return status;
+}
+
+Status model_choice_detect(StrView sample, StrView target, bool quiet, StrBuf *source) {
+    Registry registry;
+    StrList sources = {0};
+    registry_open(&registry);
+    list_sources(&registry, target, &sources);
+    Status status = sources.count > 0 ? detect_among(&sources, sample, quiet, source)
+                                      : fail_pair(&registry, SV("any language"), target);
+    strlist_free(&sources);
     registry_free(&registry);
     return status;
 }

@@ -25,4 +25,8 @@ Status model_choice_list(const StrList *models, StrList *paths);
  * route; `route` may be NULL: then there are no routes. */
 Status model_choice(StrList *models, const char *languages, bool quiet, char **target, PivotRoute *route);
 
+/* For --languages auto-fr: appends the language of `sample`, of those that the named models translate to
+ * `target`, also through others. If nothing can be told from the sample, it is the first of them. */
+Status model_choice_detect(StrView sample, StrView target, bool quiet, StrBuf *source);
+
 #endif

@@ -18,7 +18,7 @@ const Option TRANSLATE_OPTIONS[] = {
              "(model.decoder.right_to_left)",
      .group = "Input and output"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "languages, such as en-de; they choose the model"},
+     .help = "languages, such as en-de or auto-de; they choose the model"},
     {.flag = "no-pivot", .type = OPT_BOOL, FIELD(no_pivot), .default_text = "false",
      .help = "do not translate through another language if no model has both --languages"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
