@@ -110,7 +110,8 @@ static long parse(Expression *expression, int precedence) {
 /* What follows "name" and "=", blanks between them allowed. */
 static bool find_value(StrView header, StrView name, StrView *value) {
     for (;;) {
-        const char *at = memmem(header.data, header.length, name.data, name.length);
+        const char *at =
+            header.length > 0 ? memmem(header.data, header.length, name.data, name.length) : NULL;
         if (!at) return false;
         const char *end = header.data + header.length;
         header = (StrView){at + name.length, (size_t)(end - at) - name.length};
