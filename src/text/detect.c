@@ -32,7 +32,9 @@ static const char *const OTHER_CODES[][2] = {{"no", "nb"},  {"fil", "tl"}, {"mg"
                                              {"qu", "quz"}, {"gn", "gug"}, {"kg", "kng"}};
 
 typedef struct {
-    char *name; /* "en", "zh-Hans": the name of the file */
+    char *name;        /* "en", "zh-Hans": the name of the file */
+    Language language; /* if `known` */
+    bool known;
     void *groups;
     int *letters; /* sorted */
     int letter_count;
@@ -126,6 +128,7 @@ static Status read_fingerprint(Fingerprint *fingerprint, const char *name, const
     Status status = file_read_text(path, FINGERPRINT_BYTES, &content);
     if (status == STATUS_OK) {
         fingerprint->name = mem_strdup(name);
+        fingerprint->known = language_read(sv(name), &fingerprint->language);
         fingerprint->groups = new_groups(name);
         if (!fingerprint->groups || !fp_Read(fingerprint->groups, path, GROUPS))
             status = status_fail(STATUS_DATA, "'%.700s' is not a fingerprint of libexttextcat", path);
@@ -176,14 +179,21 @@ static Status read_fingerprints(Detector *detector) {
     return status;
 }
 
-/* Finds the fingerprints of a candidate. */
+/* Finds the fingerprints of a candidate. Names that are no languages must be equal. */
 static void choose_fingerprints(Detector *detector, StrView candidate, int of[2]) {
     int found = 0;
+    StrView code = language_code(candidate);
     for (size_t i = 0; i < sizeof OTHER_CODES / sizeof *OTHER_CODES; i++)
-        if (sv_equal(language_code(candidate), sv(OTHER_CODES[i][0]))) candidate = sv(OTHER_CODES[i][1]);
+        if (sv_equal(code, sv(OTHER_CODES[i][0]))) candidate = sv(OTHER_CODES[i][1]);
+    Language language;
+    bool known = language_read(candidate, &language);
     of[0] = of[1] = -1;
     for (int i = 0; i < detector->fingerprint_count && found < 2; i++) {
-        if (language_match(candidate, sv(detector->fingerprints[i].name)) == 0) continue;
+        const Fingerprint *fingerprint = &detector->fingerprints[i];
+        bool matches = known && fingerprint->known
+                           ? language_equal_but_region(&language, &fingerprint->language)
+                           : language_match(candidate, sv(fingerprint->name)) > 0;
+        if (!matches) continue;
         of[found++] = i;
         detector->fingerprints[i].is_candidate = true;
     }

@@ -231,12 +231,16 @@ bool language_same(StrView a, StrView b) {
     return language_equal(&one, &other);
 }
 
+bool language_equal_but_region(const Language *a, const Language *b) {
+    return sv_equal(a->code, b->code) && !parts_differ(a->script, b->script);
+}
+
 int language_match(StrView wanted, StrView name) {
     Language one, other;
     if (equal_ignoring_case(sv_trim(wanted), sv_trim(name))) return 3;
     if (language_same(wanted, name)) return 2;
     if (!language_read(wanted, &one) || !language_read(name, &other)) return 0;
-    return sv_equal(one.code, other.code) && !parts_differ(one.script, other.script);
+    return language_equal_but_region(&one, &other);
 }
 
 bool languages_differ(StrView source, StrView target, StrView a, StrView b) {

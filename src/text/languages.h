@@ -34,6 +34,8 @@ StrView language_name(StrView code);
 bool language_same(StrView a, StrView b);
 /* The same for languages that language_read knows. */
 bool language_equal(const Language *a, const Language *b);
+/* Do both have one code, in scripts that do not differ? */
+bool language_equal_but_region(const Language *a, const Language *b);
 /* How well a text in `name` serves a caller that asks for `wanted`: 3 equal, 2 language_same, 1 the same
  * language of another region, 0 not at all. */
 int language_match(StrView wanted, StrView name);
