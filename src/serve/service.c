@@ -300,6 +300,18 @@ static void parse_request(void *context) {
         parsing->status = check_request(service, &parsing->request);
 }
 
+/* Why the request is answered with *status; NULL: it is valid. */
+static const char *refusal(const Parsing *parsing, bool had_memory, int *status) {
+    *status = !had_memory ? 413 : !parsing->allowed ? 403 : 400;
+    if (!had_memory) return "reading this takes more memory than there is";
+    if (!parsing->allowed) return "the API key is missing or not valid";
+    return parsing->status != STATUS_OK ? status_message() : NULL;
+}
+
+static MemScope *new_parse_scope(const Service *service) {
+    return mem_scope_new(PARSE_BODIES * (size_t)service->options->max_body + PARSE_BYTES);
+}
+
 /* Copies what the translation and its answer need. */
 static void copy_request(void *context) {
     const Parsing *parsing = context;
@@ -325,16 +337,14 @@ static void submit(TranslateCall *call) {
 static void parse_and_submit(TranslateCall *call, MemScope *scope) {
     Parsing parsing = {.call = call};
     bool had_memory = mem_scope_run(scope, parse_request, &parsing);
-    bool valid = had_memory && parsing.allowed && parsing.status == STATUS_OK;
+    int status;
+    bool valid = refusal(&parsing, had_memory, &status) == NULL;
     if (valid) had_memory = mem_scope_run(http_scope(call->http), copy_request, &parsing);
     mem_scope_free(scope);
     if (had_memory) http_release_body(call->http);
-    if (!had_memory)
-        finish(call, 413, "reading this takes more memory than there is");
-    else if (!parsing.allowed)
-        finish(call, 403, "the API key is missing or not valid");
-    else if (parsing.status != STATUS_OK)
-        finish(call, 400, status_message());
+    const char *message = refusal(&parsing, had_memory, &status);
+    if (message)
+        finish(call, status, message);
     else if (call->job.count == 0)
         finish(call, 200, "");
     else
@@ -343,7 +353,7 @@ static void parse_and_submit(TranslateCall *call, MemScope *scope) {
 
 static void translate(Service *service, HttpRequest *http) {
     TranslateCall *call = calloc(1, sizeof *call);
-    MemScope *scope = mem_scope_new(PARSE_BODIES * (size_t)service->options->max_body + PARSE_BYTES);
+    MemScope *scope = new_parse_scope(service);
     if (!call || !scope) {
         free(call);
         mem_scope_free(scope);
@@ -475,18 +485,16 @@ static void answer_detection(Service *service, HttpRequest *http, MemScope *scop
     Parsing parsing = {.call = &call};
     DetectAnswer answer = {.service = service};
     bool had_memory = mem_scope_run(scope, parse_request, &parsing);
-    bool valid = had_memory && parsing.allowed && parsing.status == STATUS_OK && parsing.request.count == 1;
-    if (valid) {
+    int status;
+    bool valid = refusal(&parsing, had_memory, &status) == NULL;
+    if (valid && parsing.request.count == 1) {
         answer.text = sv(parsing.request.texts[0]);
         had_memory = mem_scope_run(http_scope(http), write_detections, &answer);
     }
-    if (!had_memory)
-        http_answer_error(http, 413, "reading this takes more memory than there is");
-    else if (!parsing.allowed)
-        http_answer_error(http, 403, "the API key is missing or not valid");
-    else if (parsing.status != STATUS_OK)
-        http_answer_error(http, 400, status_message());
-    else if (!valid)
+    const char *message = refusal(&parsing, had_memory, &status);
+    if (message)
+        http_answer_error(http, status, message);
+    else if (parsing.request.count != 1)
         http_answer_error(http, 400, "'q' is not one text");
     else
         http_answer(http, &(HttpAnswer){
@@ -499,7 +507,7 @@ static void detect(Service *service, HttpRequest *http) {
                           "this server does not detect languages; GET /languages lists its languages");
         return;
     }
-    MemScope *scope = mem_scope_new(PARSE_BODIES * (size_t)service->options->max_body + PARSE_BYTES);
+    MemScope *scope = new_parse_scope(service);
     if (scope)
         answer_detection(service, http, scope);
     else
