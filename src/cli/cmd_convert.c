@@ -11,8 +11,8 @@
 #include "cli/model_convert.h"
 
 typedef struct {
-    char *output, *sentencepiece[2]; /* of source and target */
-    int precision;                   /* a PrecisionChoice */
+    char *output;
+    ModelConvertOptions convert;
 } ConvertOptions;
 
 #define FIELD(member) OPT_FIELD(ConvertOptions, member)
@@ -21,15 +21,11 @@ typedef struct {
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
      .help = "output file; it is replaced only when everything is done", .group = "Output"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(convert.precision), .default_text = "auto",
      .choices = MODEL_PRECISION_CHOICES,
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
              "half; auto: int8, but of another program's model int8 only if it has 8 bits already"},
-    {.flag = "sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[0]), .arg = "FILE",
-     .help = "the SentencePiece model of a folder of CTranslate2 that has none"},
-    {.flag = "target-sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[1]), .arg = "FILE",
-     .help = "that of the target language, if it is another"},
     {0}};
 /* clang-format on */
 
@@ -64,9 +60,7 @@ static void report(const char *model, const char *output) {
 
 static Status convert(const char *path, const ConvertOptions *options) {
     const char *program;
-    ModelConvertOptions used = {.precision = (PrecisionChoice)options->precision,
-                                .sentencepiece = {options->sentencepiece[0], options->sentencepiece[1]}};
-    TRY(model_convert(path, &used, options->output, &program));
+    TRY(model_convert(path, &options->convert, options->output, &program));
     if (program)
         log_info("wrote '%s': a model of %s", options->output, program);
     else
@@ -96,6 +90,6 @@ static Status run(const StrList *files, const void *target) {
 
 Status cmd_convert(int argc, char **argv) {
     ConvertOptions options = {0};
-    OptionTable tables[] = {{CONVERT_OPTIONS, &options}, {0}};
+    OptionTable tables[] = {{CONVERT_OPTIONS, &options}, {MODEL_CONVERT_OPTIONS, &options.convert}, {0}};
     return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES, NULL}, tables, run);
 }

@@ -12,9 +12,8 @@
 #include "viz/label.h"
 
 typedef struct {
-    bool json, overwrite;
-    int precision; /* a PrecisionChoice */
-    char *name, *languages, *sentencepiece[2];
+    bool json;
+    ModelsAddOptions add;
 } ModelsOptions;
 
 #define FIELD(member) OPT_FIELD(ModelsOptions, member)
@@ -23,19 +22,15 @@ typedef struct {
 static const Option MODELS_OPTIONS[] = {
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .default_text = "false",
      .help = "print one JSON object", .group = "List"},
-    {.flag = "name", .type = OPT_STRING, FIELD(name), .arg = "NAME",
+    {.flag = "name", .type = OPT_STRING, FIELD(add.name), .arg = "NAME",
      .help = "name of the model; default: from the path", .group = "Add"},
-    {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
+    {.flag = "languages", .type = OPT_STRING, FIELD(add.languages), .arg = "SRC-TRG",
      .help = "languages, such as en-de; default: those in the model"},
-    {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "auto",
+    {.flag = "precision", .type = OPT_CHOICE, FIELD(add.convert.precision), .default_text = "auto",
      .choices = MODEL_PRECISION_CHOICES, .arg = "KIND",
      .help = "number format of weights and embeddings; auto: as they are"},
-    {.flag = "overwrite", .type = OPT_BOOL, FIELD(overwrite), .default_text = "false",
+    {.flag = "overwrite", .type = OPT_BOOL, FIELD(add.overwrite), .default_text = "false",
      .help = "replace a model of this name"},
-    {.flag = "sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[0]), .arg = "FILE",
-     .help = "the SentencePiece model of a folder of CTranslate2 that has none"},
-    {.flag = "target-sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[1]), .arg = "FILE",
-     .help = "that of the target language, if it is another"},
     {0}};
 /* clang-format on */
 
@@ -222,14 +217,7 @@ static Status run(const StrList *words, const void *target) {
     const ModelsOptions *options = target;
     const char *action = words->count ? words->items[0] : "list";
     if (words->count == 0) return list(options->json);
-    if (strcmp(action, "add") == 0 && words->count == 2)
-        return models_add(words->items[1],
-                          &(ModelsAddOptions){.name = options->name,
-                                              .languages = options->languages,
-                                              .overwrite = options->overwrite,
-                                              .convert = {.precision = (PrecisionChoice)options->precision,
-                                                          .sentencepiece = {options->sentencepiece[0],
-                                                                            options->sentencepiece[1]}}});
+    if (strcmp(action, "add") == 0 && words->count == 2) return models_add(words->items[1], &options->add);
     if (strcmp(action, "remove") == 0 && words->count == 2) return remove_model(words->items[1]);
     bool known = strcmp(action, "add") == 0 || strcmp(action, "remove") == 0;
     if (known && words->count == 1)
@@ -243,6 +231,6 @@ static Status run(const StrList *words, const void *target) {
 
 Status cmd_models(int argc, char **argv) {
     ModelsOptions options = {0};
-    OptionTable tables[] = {{MODELS_OPTIONS, &options}, {0}};
+    OptionTable tables[] = {{MODELS_OPTIONS, &options}, {MODEL_CONVERT_OPTIONS, &options.add.convert}, {0}};
     return command_run(argc, argv, &(CommandText){USAGE, EXAMPLES, NULL}, tables, run);
 }

@@ -58,19 +58,27 @@ static Status fail_languages(const char *path, const ModelAbout *about, StrView 
     return status_hint(STATUS_USAGE, "leave --model out to have a model of --languages chosen");
 }
 
+/* Does this model translate the pair? Then *step tells with which language token. */
+static bool translates(const RegistryModel *model, StrView source, StrView target, RegistryStep *step) {
+    RegistryStep steps[REGISTRY_STEPS];
+    Registry alone = {.items = (RegistryModel *)model, .count = 1};
+    if (registry_route(&alone, source, target, 1, steps) == 0) return false;
+    *step = steps[0];
+    return true;
+}
+
 /* Can this model translate the pair? If its languages are unknown, it may. */
 static Status check_languages(const char *path, StrView source, StrView target, char **token) {
     ModelAbout about;
-    RegistryStep step[REGISTRY_STEPS];
+    RegistryStep step;
     TRY(modelfile_about(&about, path));
     RegistryModel model = {.name = (char *)path, .path = (char *)path, .about = about};
-    Registry alone = {.items = &model, .count = 1};
     Status status = STATUS_OK;
     if (about.source[0] && about.targets.count > 0) {
-        if (registry_route(&alone, source, target, 1, step) == 0)
+        if (!translates(&model, source, target, &step))
             status = fail_languages(path, &about, source, target);
-        else if (step[0].chooses_target)
-            set_target(token, step[0].target);
+        else if (step.chooses_target)
+            set_target(token, step.target);
     }
     model_about_free(&about);
     return status;
@@ -92,24 +100,20 @@ static void take(StrList *models, const RegistryModel *model, bool quiet, const 
 /* Of the runs below runs/ the newest that translates the pair; any if `source` is empty. */
 static bool take_newest_run(StrList *models, StrView source, StrView target, bool quiet, char **token) {
     Registry runs;
-    RegistryStep step[REGISTRY_STEPS];
+    RegistryStep step = {0}, newest_step = {0};
     registry_open_runs(&runs, RUNS);
     const RegistryModel *newest = NULL;
     struct stat about, newest_about;
     for (size_t i = 0; i < runs.count; i++) {
-        Registry alone = {.items = &runs.items[i], .count = 1};
-        if (source.length > 0 && registry_route(&alone, source, target, 1, step) == 0) continue;
+        if (source.length > 0 && !translates(&runs.items[i], source, target, &step)) continue;
         if (stat(runs.items[i].path, &about) != 0) continue;
         bool newer = !newest || about.st_mtim.tv_sec > newest_about.st_mtim.tv_sec ||
                      (about.st_mtim.tv_sec == newest_about.st_mtim.tv_sec &&
                       about.st_mtim.tv_nsec > newest_about.st_mtim.tv_nsec);
-        if (newer) newest = &runs.items[i], newest_about = about;
+        if (newer) newest = &runs.items[i], newest_about = about, newest_step = step;
     }
     if (newest) {
-        Registry alone = {.items = (RegistryModel *)newest, .count = 1};
-        if (source.length > 0 && registry_route(&alone, source, target, 1, step) > 0 &&
-            step[0].chooses_target)
-            set_target(token, step[0].target);
+        if (newest_step.chooses_target) set_target(token, newest_step.target);
         if (!quiet)
             log_info("model    %s: the newest below " RUNS "/%s", newest->path,
                      source.length ? " of these languages" : "");

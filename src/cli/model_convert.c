@@ -4,6 +4,17 @@
 #include "foreign/import.h"
 #include "models/modelfile.h"
 
+#define FIELD(member) OPT_FIELD(ModelConvertOptions, member)
+
+/* clang-format off */
+const Option MODEL_CONVERT_OPTIONS[] = {
+    {.flag = "sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[0]), .arg = "FILE",
+     .help = "the SentencePiece model of a folder of CTranslate2 that has none"},
+    {.flag = "target-sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[1]), .arg = "FILE",
+     .help = "that of the target language, if it is another"},
+    {0}};
+/* clang-format on */
+
 /* In the order of the choices. */
 static const WeightFormat FORMATS[] = {WEIGHT_INT8, WEIGHT_INT8, WEIGHT_BF16, WEIGHT_FLOAT32};
 
@@ -23,7 +34,7 @@ static Status convert_own(const char *path, const ModelConvertOptions *options, 
 static Status convert_foreign(const char *path, const ModelConvertOptions *options, const char *output,
                               const char **program) {
     ForeignModel foreign;
-    TRY(foreign_import(&foreign, path, options->sentencepiece));
+    TRY(foreign_import(&foreign, path, (const char *const *)options->sentencepiece));
     const ParamSet *params = seq2seq_params(foreign.model);
     const char *provenance = strbuf_text(&foreign.provenance);
     WeightFormat format = FORMATS[options->precision];

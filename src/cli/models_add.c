@@ -140,14 +140,15 @@ static bool take_languages(const char *hidden, const char *name, StrView *source
 /* Writes the model to the hidden file `hidden`. Languages that nothing else tells may be in its name. */
 static Status write_model(const char *path, const ModelsAddOptions *options, const char *name,
                           const char *hidden) {
-    StrView source = {0}, target = {0}, unchanged = {0};
+    StrView source = {0}, target = {0};
+    bool copies = !foreign_is_archive(path) && options->convert.precision == PRECISION_AUTO;
     if (options->languages) TRY(languages_split(options->languages, &source, &target));
-    if (!foreign_is_archive(path) && options->convert.precision == PRECISION_AUTO)
-        TRY(modelfile_copy(path, unchanged, unchanged, hidden));
+    if (copies)
+        TRY(modelfile_copy(path, source, target, hidden));
     else
         TRY(model_convert(path, &options->convert, hidden, NULL));
-    if (!options->languages && !take_languages(hidden, name, &source, &target)) return STATUS_OK;
-    return modelfile_copy(hidden, source, target, hidden);
+    bool missing = options->languages ? !copies : take_languages(hidden, name, &source, &target);
+    return missing ? modelfile_copy(hidden, source, target, hidden) : STATUS_OK;
 }
 
 /* Gives the file its name. link fails if the name exists. */

@@ -13,8 +13,8 @@
 #include "cli/model_convert.h"
 
 typedef struct {
-    const char *name;      /* NULL: from the path */
-    const char *languages; /* "en-de"; NULL: those in the model */
+    char *name;      /* NULL: from the path */
+    char *languages; /* "en-de"; NULL: those in the model */
     bool overwrite;
     ModelConvertOptions convert;
 } ModelsAddOptions;
