@@ -288,6 +288,15 @@ static void write_target(StrView text, const Unit *unit, bool is_new, bool confi
     strbuf_add_char(out, '>');
 }
 
+/* "<prefix:name>content</prefix:name>" */
+static void add_element(StrView prefix, const char *name, StrView content, StrBuf *out) {
+    strbuf_add_char(out, '<');
+    add_name(prefix, name, out);
+    strbuf_format(out, ">%.*s</", SV_ARG(content));
+    add_name(prefix, name, out);
+    strbuf_add_char(out, '>');
+}
+
 static void write_old(Document *document, const Unit *unit, double confidence, StrView translation) {
     StrView text = document->bytes, prefix = unit->source.tag.prefix;
     const Element *after = unit->seg_source.is_there ? &unit->seg_source : &unit->source;
@@ -304,11 +313,9 @@ static void write_old(Document *document, const Unit *unit, double confidence, S
     write_target(text, unit, false, confident, translation, out);
     strbuf_format(out, "%.*s<", SV_ARG(indent));
     add_name(prefix, "alt-trans", out);
-    strbuf_format(out, " match-quality=\"%.0f%%\" origin=\"attn-mt\"><", 100 * confidence);
-    add_name(prefix, "target", out);
-    strbuf_format(out, ">%.*s</", SV_ARG(translation));
-    add_name(prefix, "target", out);
-    strbuf_add(out, SV("></"));
+    strbuf_format(out, " match-quality=\"%.0f%%\" origin=\"attn-mt\">", 100 * confidence);
+    add_element(prefix, "target", translation, out);
+    strbuf_add(out, SV("</"));
     add_name(prefix, "alt-trans", out);
     strbuf_add_char(out, '>');
 }
@@ -332,17 +339,12 @@ static void write_new(Document *document, const Unit *unit, bool opens, bool clo
     if (opens && unit->matches_end == 0) strbuf_add(out, SV("<mtc:matches xmlns:mtc=\"" MATCHES "\">"));
     strbuf_add_char(out, '<');
     add_name(matches, "match", out);
-    strbuf_format(out, " ref=\"#%s\" matchQuality=\"%.0f\" origin=\"attn-mt\" type=\"mt\"><",
+    strbuf_format(out, " ref=\"#%s\" matchQuality=\"%.0f\" origin=\"attn-mt\" type=\"mt\">",
                   strbuf_text(&made_id), 100 * confidence);
-    add_name(prefix, "source", out);
-    strbuf_format(out, ">%.*s</", (int)(unit->source.inner_end - unit->source.inner),
-                  text.data + unit->source.inner);
-    add_name(prefix, "source", out);
-    strbuf_add(out, SV("><"));
-    add_name(prefix, "target", out);
-    strbuf_format(out, ">%.*s</", SV_ARG(translation));
-    add_name(prefix, "target", out);
-    strbuf_add(out, SV("></"));
+    size_t length = unit->source.inner_end - unit->source.inner;
+    add_element(prefix, "source", (StrView){text.data + unit->source.inner, length}, out);
+    add_element(prefix, "target", translation, out);
+    strbuf_add(out, SV("</"));
     add_name(matches, "match", out);
     strbuf_add_char(out, '>');
     if (closes && unit->matches_end == 0) strbuf_add(out, SV("</mtc:matches>"));
