@@ -105,23 +105,28 @@ static void test_round_trip(void **state) {
     }
 }
 
+/* The tokenizer of a model of SentencePiece and a vocabulary, which it owns. */
+static Tokenizer *sentencepiece_tokenizer(const char *path, Vocab *vocab) {
+    StrBuf file = {0};
+    SentencePiece *pieces;
+    assert_int_equal(file_read(path, 0, &file), STATUS_OK);
+    assert_int_equal(sentencepiece_read(&pieces, strbuf_view(&file), path), STATUS_OK);
+    strbuf_free(&file);
+    return tokenizer_from_sentencepiece(pieces, vocab);
+}
+
 /* Two models of SentencePiece with one vocabulary and one table of embeddings, as OPUS-MT has them. */
 static void test_two_sentencepiece(void **state) {
     (void)state;
     Tokenizer *sides[2];
     for (int side = 0; side < 2; side++) {
-        StrBuf file = {0};
-        SentencePiece *pieces;
         const char *path = side ? "tests/golden/sentencepiece/bpe-keep.model"
                                 : "tests/golden/sentencepiece/unigram-bytes.model";
-        assert_int_equal(file_read(path, 0, &file), STATUS_OK);
-        assert_int_equal(sentencepiece_read(&pieces, strbuf_view(&file), path), STATUS_OK);
         Vocab *vocab = vocab_new();
         for (const char *const *token = (const char *const[]){"\xE2\x96\x81the", "e", "\xE3\x80\x80", NULL};
              *token; token++)
             vocab_add(vocab, sv(*token));
-        sides[side] = tokenizer_from_sentencepiece(pieces, vocab);
-        strbuf_free(&file);
+        sides[side] = sentencepiece_tokenizer(path, vocab);
     }
     Config config;
     config_init(&config);
@@ -151,15 +156,10 @@ static void test_same_tokenizers(void **state) {
     const char *path = "tests/golden/sentencepiece/unigram-bytes.model";
     Tokenizer *sides[2];
     for (int side = 0; side < 2; side++) {
-        StrBuf file = {0};
-        SentencePiece *pieces;
-        assert_int_equal(file_read(path, 0, &file), STATUS_OK);
-        assert_int_equal(sentencepiece_read(&pieces, strbuf_view(&file), path), STATUS_OK);
         Vocab *vocab = vocab_new();
         for (char letter = 'a'; letter <= 'z'; letter++)
             vocab_add(vocab, (StrView){&letter, 1}); /* for loss_of */
-        sides[side] = tokenizer_from_sentencepiece(pieces, vocab);
-        strbuf_free(&file);
+        sides[side] = sentencepiece_tokenizer(path, vocab);
     }
     Config config;
     config_init(&config);
