@@ -8,7 +8,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -18,6 +17,7 @@
 #endif
 #include "base/mem.h"
 #include "base/mem_scope.h"
+#include "base/signals.h"
 
 /* Waking a sleeping thread takes some 50 us; the jobs of one training step follow each other faster. */
 static const long SPIN_NANOSECONDS = 30000;
@@ -112,9 +112,7 @@ static void *worker_main(void *argument) {
 /* The threads block all signals, which go to the thread that called workers_new. If a thread cannot be
  * created, the team is smaller. */
 static void start_threads(Workers *team, int threads) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before = signals_block();
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
@@ -125,7 +123,7 @@ static void start_threads(Workers *team, int threads) {
         team->threads++;
     }
     pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_restore(before);
 }
 
 Workers *workers_new(int threads) {

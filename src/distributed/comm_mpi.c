@@ -19,6 +19,7 @@
 #include "io/fileio.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/signals.h"
 
 static const size_t LARGEST = (size_t)1 << 30; /* bytes of a message: MPI counts them with an int */
 enum { TAG = 1, BYE = -1 };
@@ -246,11 +247,9 @@ static void gather_hosts(void) {
 }
 
 static void start_listener(void) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before = signals_block();
     if (pthread_create(&comm.thread, NULL, listener, NULL) != 0) comm_abort(STATUS_RUNTIME);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_restore(before);
 }
 
 Status comm_start(volatile sig_atomic_t *stop) {

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/signals.h"
 #include "serve/http_private.h"
 
 enum {
@@ -51,12 +52,14 @@ static void server_free(HttpServer *server) {
 static Status start_daemon(HttpServer *server) {
     const HttpOptions *options = &server->options;
     unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    sigset_t before = signals_block();
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, http_on_access, server, MHD_OPTION_LISTEN_SOCKET, server->listener.fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, 2 * (unsigned)options->timeout + 10,
         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
         server, MHD_OPTION_URI_LOG_CALLBACK, http_on_request_line, server, MHD_OPTION_END);
+    signals_restore(before);
     if (server->daemon) return STATUS_OK;
     close(server->listener.fd);
     return status_fail(STATUS_RUNTIME, "libmicrohttpd does not start");

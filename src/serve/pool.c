@@ -3,7 +3,6 @@
 #include "serve/pool.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/signals.h"
 #include "base/utf8.h"
 
 /* Seconds that a thread waits for more texts, for each text of its last batch. It checks after each nap. */
@@ -440,16 +440,13 @@ PoolLanguages pool_languages(Pool *pool) {
     return languages;
 }
 
-/* The threads block all signals, so that the calling thread gets them. */
 static Status start_threads(Pool *pool) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before = signals_block();
     pool->threads = mem_alloc((size_t)pool->options.threads, sizeof *pool->threads);
     while (pool->started < pool->options.threads &&
            pthread_create(&pool->threads[pool->started], NULL, pool_thread, pool) == 0)
         pool->started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signals_restore(before);
     return pool->started > 0 ? STATUS_OK : status_fail(STATUS_RUNTIME, "cannot start a thread");
 }
 

@@ -13,6 +13,14 @@ if ! serve_start -m "$model" --languages en-fr --threads 2; then
     fail "the server does not start: $(cat "$TMP/serve.log")"
 fi
 trap 'kill "$server" 2>/dev/null' EXIT
+
+# Only the first thread takes signals: a handler on another one would race with the server's loop.
+for thread in /proc/"$server"/task/*/; do
+    [ -e "$thread/status" ] || break # not Linux
+    [ "$(basename "$thread")" != "$server" ] || continue
+    # SIGTERM is bit 14, in the fourth digit from the right
+    grep -q '^SigBlk:.*[4-7c-f]...$' "$thread/status" || fail "takes SIGTERM: $(cat "$thread/comm")"
+done
 "$attn" translate -m "$model" --split -q "$TMP/text" >"$TMP/translated" || fail "translate"
 
 # gives WHAT STATUS PART ANSWER...: the command's answer has that status and contains PART
