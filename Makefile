@@ -151,7 +151,7 @@ objects = $(patsubst src/%.c,$(1)/%.o,$(2))
 LIB_OBJ := $(call objects,$(OBJ),$(LIB_SRC))
 LIB_OBJ += $(if $(wildcard $(KERN)),$(KERN_ISAS:%=$(OBJ)/kern/kern_impl_%.o))
 # The same numerics in double precision, for the gradient checks.
-F64_FOLDERS := base io kern autograd layers config models text tokenizer formats data
+F64_FOLDERS := base io kern autograd layers config models text sentencepiece tokenizer formats data
 F64_SRC := $(filter $(F64_FOLDERS:%=src/%/%),$(LIB_SRC))
 F64_OBJ := $(call objects,$(BUILD)/f64/obj,$(F64_SRC))
 F64_OBJ += $(if $(wildcard $(KERN)),$(BUILD)/f64/obj/kern/kern_impl_base.o)

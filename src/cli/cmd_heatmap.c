@@ -17,9 +17,9 @@
 #include "explain/self_attention.h"
 #include "explain/trace.h"
 #include "search/rescore.h"
-#include "translate/alignment.h"
+#include "postprocess/alignment.h"
 #include "translate/translator.h"
-#include "translate/unknown_text.h"
+#include "postprocess/unknown_text.h"
 #include "viz/heatmap.h"
 
 typedef struct {

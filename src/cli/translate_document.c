@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "documents/html.h"
-#include "translate/problems.h"
+#include "postprocess/problems.h"
 
 /* ---- which format ---- */
 

@@ -7,7 +7,7 @@
 #include "bleu/bleu_tokenizers.h"
 #include "documents/document.h"
 #include "search/rescore.h"
-#include "translate/mbr.h"
+#include "postprocess/mbr.h"
 
 #define FIELD(member) OPT_FIELD(TranslateOptions, member)
 

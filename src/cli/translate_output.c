@@ -5,7 +5,7 @@
 #include <string.h>
 #include "io/json.h"
 #include "base/mem.h"
-#include "translate/problems.h"
+#include "postprocess/problems.h"
 
 enum { DIGITS = 6 };
 

@@ -8,8 +8,8 @@
 #ifndef CLI_TRANSLATE_OUTPUT_H
 #define CLI_TRANSLATE_OUTPUT_H
 
-#include "translate/alignment.h"
-#include "translate/confidence.h"
+#include "postprocess/alignment.h"
+#include "postprocess/confidence.h"
 
 typedef enum { ALIGN_NONE, ALIGN_HARD, ALIGN_SOFT } AlignmentStyle;
 

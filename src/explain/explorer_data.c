@@ -9,7 +9,7 @@
 #include "io/json.h"
 #include "base/mem.h"
 #include "autograd/matmul.h"
-#include "translate/alignment.h"
+#include "postprocess/alignment.h"
 
 enum { BEST = 10 /* tokens of a step */, COMPONENTS = 4 /* of a vector */ };
 

@@ -39,7 +39,7 @@
 
 #include "explain/trace.h"
 #include "search/backpointers.h"
-#include "translate/translation.h"
+#include "postprocess/translation.h"
 
 typedef struct ExplorerData ExplorerData;
 

@@ -10,7 +10,7 @@
 #include "search/backpointers.h"
 #include "search/rescore.h"
 #include "text/languages.h"
-#include "translate/confidence.h"
+#include "postprocess/confidence.h"
 #include "viz/explorer_page.h"
 #include "viz/label.h"
 

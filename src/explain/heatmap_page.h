@@ -4,9 +4,9 @@
 
 #include "base/progress_line.h"
 #include "search/ensemble.h"
-#include "translate/alignment.h"
+#include "postprocess/alignment.h"
 #include "translate/translator.h"
-#include "translate/unknown_text.h"
+#include "postprocess/unknown_text.h"
 
 /* Counts for the warnings after the last line. Begins zeroed. */
 typedef struct {

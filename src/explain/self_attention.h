@@ -7,7 +7,7 @@
 #define EXPLAIN_SELF_ATTENTION_H
 
 #include "models/seq2seq.h"
-#include "translate/alignment.h"
+#include "postprocess/alignment.h"
 
 typedef enum { SELF_NONE, SELF_DECODER, SELF_ENCODER } SelfSide;
 #define SELF_SIDES "none|decoder|encoder"

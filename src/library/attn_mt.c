@@ -17,8 +17,8 @@
 #include "search/ensemble.h"
 #include "search/rescore.h"
 #include "text/languages.h"
-#include "translate/alignment.h"
-#include "translate/confidence.h"
+#include "postprocess/alignment.h"
+#include "postprocess/confidence.h"
 #include "translate/translator.h"
 
 enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };

@@ -29,7 +29,7 @@
 #include "io/options.h"
 #include "base/rng.h"
 #include "base/status.h"
-#include "tokenizer/sentencepiece.h"
+#include "sentencepiece/sentencepiece.h"
 #include "tokenizer/vocab.h"
 
 typedef enum { TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_SENTENCEPIECE, TOKENIZER_UNIGRAM } TokenizerKind;

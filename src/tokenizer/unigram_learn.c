@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "tokenizer/bpe_learn.h"
-#include "tokenizer/piece_trie.h"
+#include "sentencepiece/piece_trie.h"
 
 enum { EM_STEPS = 2, UNKNOWN_PIECE = -1 };
 static const double SHRINK = 0.75, SPARE = 1.1, LEAST_EXPECTED = 0.5, UNKNOWN_PENALTY = 10, SCORE_STEP = 1e-4;

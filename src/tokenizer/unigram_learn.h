@@ -11,7 +11,7 @@
 
 #include "base/hashmap.h"
 #include "base/progress_line.h"
-#include "tokenizer/sentencepiece.h"
+#include "sentencepiece/sentencepiece.h"
 
 enum { UNIGRAM_PIECE_CHARACTERS = 16, UNIGRAM_SEEDS = 1000000 };
 

@@ -14,7 +14,7 @@
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 
-#include "translate/confidence.h"
+#include "postprocess/confidence.h"
 #include "models/seq2seq.h"
 #include "train/optimizer.h"
 #include "train/progress.h"

@@ -8,7 +8,7 @@
 #include "base/unicode.h"
 #include "text/copied_text.h"
 #include "base/utf8.h"
-#include "translate/accelerator_place.h"
+#include "postprocess/accelerator_place.h"
 #include "translate/chunk_constraints.h"
 #include "translate/line_chunks.h"
 #include "translate/marked_search.h"

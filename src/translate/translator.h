@@ -47,7 +47,7 @@
 #include "base/workers.h"
 #include "text/accelerators.h"
 #include "translate/glossary.h"
-#include "translate/translation.h"
+#include "postprocess/translation.h"
 
 typedef struct Translator Translator;
 

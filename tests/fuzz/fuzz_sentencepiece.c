@@ -5,7 +5,7 @@
  */
 #include "base/utf8.h"
 #include "fuzz/scratch.h"
-#include "tokenizer/sentencepiece.h"
+#include "sentencepiece/sentencepiece.h"
 
 static void check_text(const SentencePiece *model, StrView line, SentencePieceText *text) {
     size_t begin = 0;

@@ -1,0 +1,28 @@
+/* piece_trie.h - finds the pieces that a text begins with.
+ *
+ * The nodes are in breadth-first order, so that the children of a node are neighbours.
+ *
+ * Threads read-only
+ */
+#ifndef SENTENCEPIECE_PIECE_TRIE_H
+#define SENTENCEPIECE_PIECE_TRIE_H
+
+#include "base/strview.h"
+
+typedef struct {
+    StrView text; /* not empty */
+    int id;       /* >= 0 */
+} TriePiece;
+
+typedef struct PieceTrie PieceTrie;
+
+/* Sorts `pieces`. If pieces are equal, the one with the smallest id is found. */
+PieceTrie *piece_trie_new(TriePiece *pieces, size_t count);
+void piece_trie_free(PieceTrie *trie);
+/* The child of `node` (0: the root) for `byte`, or 0 if there is none. */
+int piece_trie_child(const PieceTrie *trie, int node, char byte);
+int piece_trie_id(const PieceTrie *trie, int node);             /* of the piece that ends at `node`, or -1 */
+int piece_trie_find(const PieceTrie *trie, StrView text);       /* the id of exactly this piece, or -1 */
+size_t piece_trie_longest(const PieceTrie *trie, StrView text); /* bytes of the longest piece at its start */
+
+#endif
