@@ -1,4 +1,4 @@
-/* cmd_inspect.c - attn-mt inspect: describes a model file, or sentence pairs. */
+/* cmd_inspect.c - attn-mt inspect: describes a model file, or files of sentence pairs. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -59,20 +59,21 @@ static const Option INSPECT_OPTIONS[] = {
 /* clang-format on */
 
 static const char USAGE[] = "Usage: attn-mt inspect [OPTION...] MODEL\n"
-                            "       attn-mt inspect [OPTION...] PAIRS\n"
+                            "       attn-mt inspect [OPTION...] PAIRS...\n"
                             "\n"
                             "Shows the configuration, vocabularies, parameters, scores and provenance of a\n"
-                            "model file. Or describes sentence pairs (a table with TABs, CSV, TMX, XLIFF,\n"
-                            "PO or JSON lines, or a pattern such as train.{}): their number, lengths and\n"
-                            "scripts, repeated pairs, and pairs that look wrong, with the first lines of\n"
-                            "each kind; with --json all lines. --clean writes the pairs without them.\n";
+                            "model file. Or describes sentence pairs, of one file or of several together\n"
+                            "(tables with TABs, CSV, TMX, XLIFF, PO, JSON lines, patterns such as train.{}):\n"
+                            "their number, lengths and scripts, repeated pairs, and pairs that look wrong,\n"
+                            "with the first lines of each kind; with --json all lines. --clean writes the\n"
+                            "pairs without them.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"
                                "  attn-mt inspect --vocab best.safetensors | head\n"
                                "  attn-mt inspect --tensor decoder.attention.v best.safetensors\n"
                                "  attn-mt inspect --codes bpe.codes best.safetensors\n"
-                               "  attn-mt inspect mine.tsv --valid mine-dev.tsv\n"
+                               "  attn-mt inspect mine.tsv memory.tmx app.po --valid mine-dev.tsv\n"
                                "  attn-mt inspect mine.tsv --clean train.tsv --drop placeholders,numbers "
                                "--split-off valid.tsv=500\n";
 
@@ -403,7 +404,7 @@ static Status inspect(const InspectOptions *options, const char *path) {
     return status;
 }
 
-static Status inspect_pairs(const InspectOptions *options, const char *path) {
+static Status inspect_pairs(const InspectOptions *options, const StrList *files) {
     if (!options->vocab && !options->codes && !options->tensor)
         return inspect_data(&(InspectData){.valid = options->valid,
                                            .languages = options->languages,
@@ -413,8 +414,8 @@ static Status inspect_pairs(const InspectOptions *options, const char *path) {
                                            .drop = &options->drop,
                                            .split_off = &options->split_off,
                                            .json = options->json},
-                            path);
-    status_fail(STATUS_USAGE, "'%s' contains sentence pairs, but %s needs a model", path,
+                            files);
+    status_fail(STATUS_USAGE, "'%s' contains sentence pairs, but %s needs a model", files->items[0],
                 options->vocab    ? "--vocab"
                 : options->tensor ? "--tensor"
                                   : "--codes");
@@ -436,18 +437,30 @@ static Status inspect_model(const InspectOptions *options, const char *path) {
     return status_hint(STATUS_USAGE, "attn-mt inspect mine.tsv --valid mine-dev.tsv");
 }
 
+static Status refuse_stream(const char *path) {
+    if (strcmp(path, "-") != 0 && !file_is_stream(path)) return STATUS_OK;
+    status_fail(STATUS_USAGE, "'%s' is a pipe or a device, but inspect reads files more than once", path);
+    return status_hint(STATUS_USAGE, "write it to a file: ... > pairs.tsv; attn-mt inspect pairs.tsv");
+}
+
+static Status fail_several(const char *path) {
+    if (file_size(path) < 0 && !file_is_stream(path))
+        return status_fail(STATUS_RUNTIME, "cannot find '%s'", path);
+    status_fail(STATUS_USAGE, "more than one file given, and '%s' does not contain sentence pairs", path);
+    return status_hint(STATUS_USAGE, "attn-mt inspect MODEL, or attn-mt inspect PAIRS...");
+}
+
 static Status run(const StrList *files, const void *options) {
-    if (files->count != 1) {
-        status_fail(STATUS_USAGE, files->count ? "more than one file given" : "no file given");
-        return status_hint(STATUS_USAGE, "attn-mt inspect MODEL, or attn-mt inspect PAIRS");
+    if (files->count == 0) {
+        status_fail(STATUS_USAGE, "no file given");
+        return status_hint(STATUS_USAGE, "attn-mt inspect MODEL, or attn-mt inspect PAIRS...");
     }
-    if (strcmp(files->items[0], "-") == 0 || file_is_stream(files->items[0])) {
-        status_fail(STATUS_USAGE, "'%s' is a pipe or a device, but inspect reads files more than once",
-                    files->items[0]);
-        return status_hint(STATUS_USAGE, "write it to a file: ... > pairs.tsv; attn-mt inspect pairs.tsv");
-    }
+    for (size_t i = 0; i < files->count; i++) TRY(refuse_stream(files->items[i]));
+    size_t data = 0;
+    while (data < files->count && inspect_is_data(files->items[data])) data++;
+    if (data == files->count) return inspect_pairs(options, files);
+    if (files->count > 1) return fail_several(files->items[data]);
     StrBuf path = {0};
-    if (inspect_is_data(files->items[0])) return inspect_pairs(options, files->items[0]);
     Status status = registry_path(files->items[0], &path);
     if (status == STATUS_OK) status = inspect_model(options, strbuf_text(&path));
     strbuf_free(&path);

@@ -87,19 +87,29 @@ static bool valid_is_swapped(const PairStats *stats) {
 
 /* ---- text ---- */
 
-static void add_finding(const PairStats *stats, FindingKind kind, StrBuf *out) {
+/* The name of the only file is in the first line of the report. */
+static void add_places(const Finding *finding, const StrList *files, StrBuf *out) {
     enum { FEW = 5 };
+    int shown = finding->count < FEW ? (int)finding->count : FEW;
+    if (shown > 0) strbuf_add(out, SV("  "));
+    if (files->count > 1) {
+        pair_places_format(finding->places, shown, files, out);
+    } else {
+        for (int i = 0; i < shown; i++) {
+            const char *before = i > 0 ? ", " : finding->count > 1 ? "lines " : "line ";
+            strbuf_format(out, "%s%ld", before, finding->places[i].line);
+        }
+    }
+    if (finding->count > FEW) strbuf_add(out, SV(", ..."));
+}
+
+static void add_finding(const PairStats *stats, FindingKind kind, const StrList *files, StrBuf *out) {
     const Finding *finding = &stats->findings[kind];
     char count[32];
     if (!is_reported(stats, kind)) return;
     strbuf_format(out, "  %-36s %10s", FINDING_TEXTS[kind], str_count(finding->count, count));
-    for (int i = 0; i < FEW && i < finding->count; i++)
-        strbuf_format(out, "%s%ld",
-                      i                    ? ", "
-                      : finding->count > 1 ? "  lines "
-                                           : "  line ",
-                      finding->lines[i]);
-    strbuf_add(out, finding->count > FEW ? SV(", ...\n") : SV("\n"));
+    add_places(finding, files, out);
+    strbuf_add_char(out, '\n');
 }
 
 static void add_lengths(const char *side, const char *unit, const Histogram *histogram, StrBuf *out) {
@@ -164,9 +174,21 @@ static void write_clean_text(const PairCleanOptions *clean, const PairCleanCount
     if (!first) strbuf_add_char(out, '\n');
 }
 
-static void write_text(const PairStats *stats, const InspectData *options, const char *path, StrBuf *out) {
+/* The names of the files, and of several the pairs of each. */
+static void add_files(const PairStats *stats, const StrList *files, StrBuf *out) {
     char count[32];
-    strbuf_format(out, "%s\n\n  %-36s %10s\n", path, "pairs", str_count(stats->pairs, count));
+    for (size_t i = 0; i < files->count; i++)
+        if (files->count == 1)
+            strbuf_format(out, "%s\n", files->items[i]);
+        else
+            strbuf_format(out, "%-38s %10s\n", files->items[i], str_count(stats->file_pairs[i], count));
+}
+
+static void write_text(const PairStats *stats, const InspectData *options, const StrList *files,
+                       StrBuf *out) {
+    char count[32];
+    add_files(stats, files, out);
+    strbuf_format(out, "\n  %-36s %10s\n", "pairs", str_count(stats->pairs, count));
     StrView rest = strbuf_view(&stats->report), line;
     while (sv_next(&rest, '\n', &line))
         if (line.length) strbuf_format(out, "  %.*s\n", SV_ARG(line));
@@ -184,7 +206,8 @@ static void write_text(const PairStats *stats, const InspectData *options, const
     for (int side = 0; side < PAIR_SIDES; side++) add_spaces(stats, side, out);
     for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS; i++) {
         strbuf_format(out, "\n%s\n", GROUPS[i].heading);
-        for (FindingKind kind = GROUPS[i].first; kind < GROUPS[i].end; kind++) add_finding(stats, kind, out);
+        for (FindingKind kind = GROUPS[i].first; kind < GROUPS[i].end; kind++)
+            add_finding(stats, kind, files, out);
     }
     if (valid_is_swapped(stats))
         strbuf_format(out, "\nThe columns of %s seem to be swapped.\n", options->valid);
@@ -238,16 +261,39 @@ static void add_json_ratio(const Histogram *ratio, StrBuf *out) {
     json_close_object(out);
 }
 
-static void add_json_finding(const char *key, const Finding *finding, StrBuf *out) {
+/* "lines" of the places from `first` on that are in one file; returns the place after them. */
+static long add_json_lines(const Finding *finding, long first, StrBuf *out) {
+    long i = first;
+    json_put_array(out, "lines");
+    for (; i < finding->count && finding->places[i].entry == finding->places[first].entry; i++)
+        json_write_integer(out, finding->places[i].line);
+    json_close_array(out);
+    return i;
+}
+
+static void add_json_places(const Finding *finding, const StrList *files, StrBuf *out) {
+    json_put_array(out, "files");
+    for (long i = 0; i < finding->count;) {
+        json_open_object(out);
+        json_put_string(out, "file", sv(files->items[finding->places[i].entry]));
+        i = add_json_lines(finding, i, out);
+        json_close_object(out);
+    }
+    json_close_array(out);
+}
+
+static void add_json_finding(const char *key, const Finding *finding, const StrList *files, StrBuf *out) {
     json_write_line(out, 0);
     json_put_object(out, key);
     json_put_integer(out, "count", finding->count);
-    json_put_array(out, "lines");
-    for (long i = 0; i < finding->count; i++) json_write_integer(out, finding->lines[i]);
-    json_close_array(out);
+    if (files->count > 1)
+        add_json_places(finding, files, out);
+    else
+        add_json_lines(finding, 0, out);
     json_close_object(out);
 }
 
+/* {"file": ..., "pairs": ...} */
 static void add_json_file(const char *path, long pairs, StrBuf *out) {
     json_write_line(out, 2);
     json_open_object(out);
@@ -277,16 +323,24 @@ static void add_json_clean(const PairCleanOptions *clean, const PairCleanCounts 
 }
 
 /* `clean` may be NULL. */
-static void write_json(const PairStats *stats, const char *path, const PairCleanOptions *clean,
+static void write_json(const PairStats *stats, const StrList *files, const PairCleanOptions *clean,
                        const PairCleanCounts *counts, StrBuf *out) {
     json_open_object(out);
-    json_put_string(out, "file", sv(path));
+    if (files->count == 1) {
+        json_put_string(out, "file", sv(files->items[0]));
+    } else {
+        json_put_array(out, "files");
+        for (size_t i = 0; i < files->count; i++) add_json_file(files->items[i], stats->file_pairs[i], out);
+        json_close_array(out);
+        json_write_line(out, 0);
+    }
     json_put_integer(out, "pairs", stats->pairs);
     add_json_report(stats, out);
     for (int side = 0; side < PAIR_SIDES; side++) add_json_side(stats, side, out);
     add_json_ratio(&stats->ratio, out);
     for (FindingKind kind = 0; kind < FINDING_KINDS; kind++)
-        if (is_reported(stats, kind)) add_json_finding(finding_name(kind), &stats->findings[kind], out);
+        if (is_reported(stats, kind))
+            add_json_finding(finding_name(kind), &stats->findings[kind], files, out);
     if (stats->valid_pairs > 0) {
         json_write_line(out, 0);
         json_put_object(out, "validation");
@@ -300,7 +354,7 @@ static void write_json(const PairStats *stats, const char *path, const PairClean
 
 /* ---- columns ---- */
 
-/* The columns are chosen as training does it. */
+/* The first file decides about the columns, as in training. */
 static Status choose_columns(const InspectData *options, const char *path, DataOptions *data) {
     StrBuf first_line = {0}, names = {0};
     Columns columns;
@@ -359,16 +413,14 @@ static Status parse_part(const char *text, PairCleanOptions *clean) {
     return STATUS_OK;
 }
 
-/* The files that are read, appended. */
-static void add_inputs(const InspectData *options, const char *path, const DataOptions *data,
-                       StrList *files) {
-    const char *inputs[] = {path, options->valid}, *languages[] = {data->source, data->target};
-    for (int i = 0; i < 2; i++)
-        for (int side = 0; side < 2 && inputs[i]; side++) {
-            char *file = pair_pattern_fill(inputs[i], languages[side]);
-            strlist_add(files, sv(file));
-            mem_free(file);
-        }
+/* The one or two files of an entry, appended. */
+static void add_input(const char *entry, const DataOptions *data, StrList *inputs) {
+    const char *languages[] = {data->source, data->target};
+    for (int side = 0; side < 2; side++) {
+        char *file = pair_pattern_fill(entry, languages[side]);
+        strlist_add(inputs, sv(file));
+        mem_free(file);
+    }
 }
 
 static Status check_output(const char *output, StrList *files) {
@@ -388,8 +440,8 @@ static Status check_outputs(const PairCleanOptions *clean, StrList *files) {
     return STATUS_OK;
 }
 
-/* Everything that can be wrong is found before the file is read. `dropped`: for the name of the file. */
-static Status prepare_clean(const InspectData *options, const char *path, const DataOptions *data,
+/* Everything that can be wrong is found before the files are read. `dropped`: for the name of the file. */
+static Status prepare_clean(const InspectData *options, const StrList *files, const DataOptions *data,
                             StrBuf *dropped, PairCleanOptions *clean) {
     clean->drop = findings_to_drop(options->drop);
     clean->output = options->clean;
@@ -400,27 +452,28 @@ static Status prepare_clean(const InspectData *options, const char *path, const 
     clean->dropped = strbuf_text(dropped);
     for (size_t i = 0; i < options->split_off->count; i++)
         TRY(parse_part(options->split_off->items[i], clean));
-    StrList files = {0};
-    add_inputs(options, path, data, &files);
-    Status status = check_outputs(clean, &files);
-    strlist_free(&files);
+    StrList inputs = {0};
+    for (size_t i = 0; i < files->count; i++) add_input(files->items[i], data, &inputs);
+    if (options->valid) add_input(options->valid, data, &inputs);
+    Status status = check_outputs(clean, &inputs);
+    strlist_free(&inputs);
     return status;
 }
 
 /* ---- the command ---- */
 
-static Status report(const InspectData *options, const char *path, const DataOptions *data,
+static Status report(const InspectData *options, const StrList *files, const DataOptions *data,
                      const PairCleanOptions *clean) {
     PairStats stats;
     PairCleanCounts counts;
     StrBuf out = {0};
-    TRY(pair_stats_read(&stats, path, options->valid, data));
-    Status status = clean ? pair_clean(&stats, path, data, clean, &counts) : STATUS_OK;
+    TRY(pair_stats_read(&stats, files, options->valid, data));
+    Status status = clean ? pair_clean(&stats, files, data, clean, &counts) : STATUS_OK;
     if (status == STATUS_OK) {
         if (options->json) {
-            write_json(&stats, path, clean, &counts, &out);
+            write_json(&stats, files, clean, &counts, &out);
         } else {
-            write_text(&stats, options, path, &out);
+            write_text(&stats, options, files, &out);
             if (clean) write_clean_text(clean, &counts, &out);
         }
         status = command_print_report(&out);
@@ -430,13 +483,14 @@ static Status report(const InspectData *options, const char *path, const DataOpt
     return status;
 }
 
-Status inspect_data(const InspectData *options, const char *path) {
+Status inspect_data(const InspectData *options, const StrList *files) {
     DataOptions data = {0};
     PairCleanOptions clean = {0};
     StrBuf dropped = {0};
-    Status status = choose_columns(options, path, &data);
-    if (status == STATUS_OK && options->clean) status = prepare_clean(options, path, &data, &dropped, &clean);
-    if (status == STATUS_OK) status = report(options, path, &data, options->clean ? &clean : NULL);
+    Status status = choose_columns(options, files->items[0], &data);
+    if (status == STATUS_OK && options->clean)
+        status = prepare_clean(options, files, &data, &dropped, &clean);
+    if (status == STATUS_OK) status = report(options, files, &data, options->clean ? &clean : NULL);
     strlist_free(&clean.parts);
     strbuf_free(&dropped);
     mem_free(data.source);

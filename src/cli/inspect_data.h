@@ -1,4 +1,4 @@
-/* inspect_data.h - `attn-mt inspect` of a file of sentence pairs. */
+/* inspect_data.h - `attn-mt inspect` of files of sentence pairs. */
 #ifndef CLI_INSPECT_DATA_H
 #define CLI_INSPECT_DATA_H
 
@@ -21,6 +21,6 @@ typedef struct {
 } InspectData;
 
 /* Writes the files of `clean`, then prints the report. */
-Status inspect_data(const InspectData *options, const char *path);
+Status inspect_data(const InspectData *options, const StrList *files);
 
 #endif

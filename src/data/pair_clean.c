@@ -55,6 +55,7 @@ enum { REST = PAIR_PARTS, DROPPED, OUTPUTS }; /* before them: the parts */
 
 typedef struct {
     const PairStats *stats;
+    const StrList *files;
     const PairCleanOptions *options;
     const DataOptions *data;
     PairCleanCounts *counts;
@@ -80,7 +81,8 @@ static Status open_outputs(Cleaning *cleaning) {
     TRY(output_open(&cleaning->outputs[DROPPED], options->dropped));
     for (int i = 0; i < OUTPUTS; i++) {
         if (!cleaning->outputs[i].file) continue;
-        add_names(cleaning, &cleaning->outputs[i], i == DROPPED ? SV("\treason\tline") : SV(""));
+        StrView others = cleaning->files->count > 1 ? SV("\treason\tline\tfile") : SV("\treason\tline");
+        add_names(cleaning, &cleaning->outputs[i], i == DROPPED ? others : SV(""));
         TRY(output_end_line(&cleaning->outputs[i]));
     }
     return STATUS_OK;
@@ -96,7 +98,12 @@ static Status commit_outputs(Cleaning *cleaning) {
 static Status write_dropped(Cleaning *cleaning, StrView source, StrView target, StrView reasons) {
     Output *output = &cleaning->outputs[DROPPED];
     pair_join_escaped(&output->text, source, target);
-    strbuf_format(&output->text, "\t%.*s\t%ld", SV_ARG(reasons), pair_reader_line(cleaning->reader));
+    PairPlace place = pair_reader_place(cleaning->reader);
+    strbuf_format(&output->text, "\t%.*s\t%ld", SV_ARG(reasons), place.line);
+    if (cleaning->files->count > 1) {
+        strbuf_add_char(&output->text, '\t');
+        escapes_add(sv(cleaning->files->items[place.entry]), &output->text);
+    }
     cleaning->counts->dropped++;
     return output_end_line(output);
 }
@@ -240,18 +247,14 @@ static Status run(Cleaning *cleaning) {
     return status_hint(STATUS_DATA, "drop fewer of them with --drop");
 }
 
-Status pair_clean(const PairStats *stats, const char *file, const DataOptions *data,
+Status pair_clean(const PairStats *stats, const StrList *files, const DataOptions *data,
                   const PairCleanOptions *options, PairCleanCounts *counts) {
-    Cleaning cleaning = {.stats = stats, .options = options, .data = data, .counts = counts};
-    StrList files = {0};
+    Cleaning cleaning = {.stats = stats, .files = files, .options = options, .data = data, .counts = counts};
     *counts = (PairCleanCounts){0};
-    strlist_add(&files, sv(file));
-    Status status = pair_reader_open(&cleaning.reader, &files, data);
-    strlist_free(&files);
-    if (status != STATUS_OK) return status;
+    TRY(pair_reader_open(&cleaning.reader, files, data));
     pair_reader_allow_other_encodings(cleaning.reader);
     cleaning.escapes = pair_reader_has_escapes(cleaning.reader);
-    status = run(&cleaning);
+    Status status = run(&cleaning);
     for (int i = 0; i < OUTPUTS; i++) output_free(&cleaning.outputs[i]);
     mem_free(cleaning.keys);
     pair_reader_close(cleaning.reader);

@@ -31,24 +31,20 @@ const char *pair_issue_name(PairIssueKind kind) {
     return kind == PAIR_ISSUE_EMPTY_SIDE ? "empty_side" : kind == PAIR_ISSUE_NO_TAB ? "no_tab" : "too_big";
 }
 
-void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, size_t entry, long line) {
+void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, PairPlace place) {
     struct PairIssue *issue = &issues->of[kind];
     issue->count += count;
-    if (issue->locations == PAIR_ISSUE_LINES) return;
-    issue->entry[issue->locations] = entry;
-    issue->line[issue->locations++] = line;
+    if (issue->place_count < PAIR_ISSUE_LINES) issue->places[issue->place_count++] = place;
 }
 
-/* "train.tsv: lines 7, 19; more.tsv: line 3, ..." */
-static void report_locations(const StrList *entries, const struct PairIssue *issue, bool all, StrBuf *out) {
-    for (int i = 0; i < issue->locations; i++) {
-        bool same = i > 0 && issue->entry[i] == issue->entry[i - 1];
-        bool more = i + 1 < issue->locations && issue->entry[i + 1] == issue->entry[i];
-        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", entries->items[issue->entry[i]]);
-        if (issue->line[i] == 0) continue;
-        strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", issue->line[i]);
+void pair_places_format(const PairPlace *places, int count, const StrList *entries, StrBuf *out) {
+    for (int i = 0; i < count; i++) {
+        bool same = i > 0 && places[i].entry == places[i - 1].entry;
+        bool more = i + 1 < count && places[i + 1].entry == places[i].entry;
+        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", entries->items[places[i].entry]);
+        if (places[i].line == 0) continue;
+        strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", places[i].line);
     }
-    if (!all) strbuf_add(out, SV(", ..."));
 }
 
 /* A model would learn text in another encoding with U+FFFD in place of its letters. */
@@ -74,9 +70,9 @@ void pair_issues_report(const PairIssues *issues, const StrList *entries, long p
         char number[32];
         strbuf_format(out, "%s %s %s (", WORDING[kind].before, str_count(issue->count, number),
                       issue->count == 1 ? WORDING[kind].one : WORDING[kind].many);
-        report_locations(entries, issue,
-                         kind >= PAIR_ISSUE_CARRIAGE_RETURN || issue->count == issue->locations, out);
-        strbuf_add(out, SV(")\n"));
+        pair_places_format(issue->places, issue->place_count, entries, out);
+        bool all = kind >= PAIR_ISSUE_CARRIAGE_RETURN || issue->count == issue->place_count;
+        strbuf_add(out, all ? SV(")\n") : SV(", ...)\n"));
     }
     if (issues->of[PAIR_ISSUE_QUOTED].count > 0) strbuf_add(out, SV(QUOTES_ADVICE "\n"));
     if (is_other_encoding(issues, pairs))
@@ -87,6 +83,6 @@ Status pair_issues_check_encoding(const PairIssues *issues, const StrList *entri
     const struct PairIssue *bad = &issues->of[PAIR_ISSUE_BAD_UTF8];
     if (!is_other_encoding(issues, pairs)) return STATUS_OK;
     status_fail(STATUS_DATA, "%ld of %ld pairs are not UTF-8, the first in line %ld of '%s'", bad->count,
-                pairs, bad->line[0], entries->items[bad->entry[0]]);
+                pairs, bad->places[0].line, entries->items[bad->places[0].entry]);
     return status_hint(STATUS_DATA, ENCODING_ADVICE);
 }

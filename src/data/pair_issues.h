@@ -27,20 +27,26 @@ typedef enum {
 
 enum { PAIR_ISSUE_LINES = 5 };
 
+typedef struct {
+    size_t entry; /* index into the list of files */
+    long line;    /* from 1; 0: the whole file */
+} PairPlace;
+
 /* Zeroed, it has no issues. There is nothing to free. */
 typedef struct {
     struct PairIssue {
         long count;
-        int locations; /* the first ones */
-        size_t entry[PAIR_ISSUE_LINES];
-        long line[PAIR_ISSUE_LINES]; /* 0: the whole file */
+        int place_count;
+        PairPlace places[PAIR_ISSUE_LINES]; /* the first ones */
     } of[PAIR_ISSUE_KINDS];
 } PairIssues;
 
-/* Adds `count` issues of a kind. `entry`: index into the list of files; `line`: from 1, 0 = whole file. */
-void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, size_t entry, long line);
+/* Adds `count` issues of a kind, which are at one place. */
+void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, PairPlace place);
 /* "empty_side", "no_tab", "too_big": why a line was dropped. */
 const char *pair_issue_name(PairIssueKind kind);
+/* "train.tsv: lines 7, 19; more.tsv: line 3", appended. */
+void pair_places_format(const PairPlace *places, int count, const StrList *entries, StrBuf *out);
 /* One line per kind: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". `pairs`: usable pairs. */
 void pair_issues_report(const PairIssues *issues, const StrList *entries, long pairs, StrBuf *out);
 /* STATUS_DATA if the files are in another encoding: more than a tenth of the pairs, and at least 10, are not

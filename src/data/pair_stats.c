@@ -30,10 +30,10 @@ int histogram_quantile(const Histogram *histogram, double share) {
 }
 
 /* `pair`: its index. */
-static void add_finding(PairStats *stats, FindingKind kind, long pair, long line) {
+static void add_finding(PairStats *stats, FindingKind kind, long pair, PairPlace place) {
     Finding *finding = &stats->findings[kind];
-    MEM_GROW(finding->lines, finding->capacity, (size_t)finding->count + 1);
-    finding->lines[finding->count++] = line;
+    MEM_GROW(finding->places, finding->capacity, (size_t)finding->count + 1);
+    finding->places[finding->count++] = place;
     stats->found[pair] |= finding_bit(kind);
 }
 
@@ -140,14 +140,15 @@ typedef struct {
 typedef struct {
     StrView side[PAIR_SIDES];
     StrView whole[PAIR_SIDES]; /* with the blanks around it */
-    long index, line;
+    long index;
+    PairPlace place;
 } TextPair;
 
 static Status next_pair(PairReader *reader, TextPair *pair, bool *more) {
     TRY(pair_reader_next(reader, &pair->whole[0], &pair->whole[1], more));
     for (int s = 0; s < PAIR_SIDES && *more; s++) pair->side[s] = sv_trim(pair->whole[s]);
     pair->index = pair_reader_count(reader) - 1;
-    pair->line = pair_reader_line(reader);
+    pair->place = pair_reader_place(reader);
     return STATUS_OK;
 }
 
@@ -156,7 +157,7 @@ static uint64_t hash_pair(const TextPair *pair) {
 }
 
 static void add_to(Survey *survey, FindingKind kind, const TextPair *pair) {
-    add_finding(survey->stats, kind, pair->index, pair->line);
+    add_finding(survey->stats, kind, pair->index, pair->place);
 }
 
 static void check_duplicates(Survey *survey, const TextPair *pair) {
@@ -206,6 +207,7 @@ static void survey_pair(Survey *survey, const TextPair *pair) {
     histogram_add(&stats->ratio, ratio_of(length));
     MEM_GROW(stats->found, stats->found_capacity, (size_t)stats->pairs + 1);
     stats->found[stats->pairs++] = 0;
+    stats->file_pairs[pair->place.entry]++;
     check_duplicates(survey, pair);
     if (sv_equal(pair->side[0], pair->side[1])) add_to(survey, FINDING_SAME_TEXT, pair);
     if (mojibake) add_to(survey, FINDING_MOJIBAKE, pair);
@@ -280,12 +282,17 @@ static Status read_valid(Survey *survey, PairReader *reader, bool surveyed) {
     }
 }
 
-static Status open_pairs(PairReader **reader, const char *file, const DataOptions *options) {
+static Status open_pairs(PairReader **reader, const StrList *files, const DataOptions *options) {
+    TRY(pair_reader_open(reader, files, options));
+    pair_reader_allow_other_encodings(*reader);
+    return STATUS_OK;
+}
+
+static Status open_valid(PairReader **reader, const char *file, const DataOptions *options) {
     StrList files = {0};
     strlist_add(&files, sv(file));
-    Status status = pair_reader_open(reader, &files, options);
+    Status status = open_pairs(reader, &files, options);
     strlist_free(&files);
-    if (status == STATUS_OK) pair_reader_allow_other_encodings(*reader);
     return status;
 }
 
@@ -300,16 +307,18 @@ static Status run_survey(Survey *survey, PairReader *valid) {
     return read_valid(survey, valid, true);
 }
 
-Status pair_stats_read(PairStats *stats, const char *file, const char *valid, const DataOptions *options) {
+Status pair_stats_read(PairStats *stats, const StrList *files, const char *valid,
+                       const DataOptions *options) {
     Survey survey = {.stats = stats};
     PairReader *valid_reader = NULL;
     *stats = (PairStats){0};
-    TRY(open_pairs(&survey.reader, file, options));
+    TRY(open_pairs(&survey.reader, files, options));
+    stats->file_pairs = mem_alloc(files->count, sizeof *stats->file_pairs);
     for (int side = 0; side < PAIR_SIDES; side++) {
         stats->seen[side] = mem_alloc(CODE_POINTS, sizeof *stats->seen[side]);
         survey.trigrams[side] = mem_alloc(TRIGRAMS, sizeof *survey.trigrams[side]);
     }
-    Status status = valid ? open_pairs(&valid_reader, valid, options) : STATUS_OK;
+    Status status = valid ? open_valid(&valid_reader, valid, options) : STATUS_OK;
     if (status == STATUS_OK) status = run_survey(&survey, valid_reader);
     pair_reader_close(valid_reader);
     pair_reader_close(survey.reader);
@@ -329,8 +338,9 @@ void pair_stats_free(PairStats *stats) {
         mem_free(stats->characters[side].counts);
         mem_free(stats->seen[side]);
     }
-    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].lines);
+    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].places);
     mem_free(stats->found);
+    mem_free(stats->file_pairs);
     mem_free(stats->ratio.counts);
     strbuf_free(&stats->report);
     *stats = (PairStats){0};

@@ -1,7 +1,7 @@
-/* pair_stats.h - statistics of a file of sentence pairs: lengths, scripts, duplicates and suspicious pairs.
+/* pair_stats.h - statistics of files of sentence pairs: lengths, scripts, duplicates and suspicious pairs.
  *
  * Reads the pairs twice, as training reads them (pairs.h). Memory grows by 36 to 68 bytes per pair, for the
- * hashes that find duplicates, by 8 per finding, and with the longest sentence.
+ * hashes that find duplicates, by 16 per finding, and with the longest sentence.
  *
  *   swapped    both sides look more like the other column, by the counts of character trigrams in both
  *              columns, without the pair itself (language identification as in Cavnar and Trenkle 1994)
@@ -30,25 +30,26 @@ int histogram_quantile(const Histogram *histogram, double share);
 /* The pairs with a finding. */
 typedef struct {
     long count;
-    long *lines; /* [count] */
+    PairPlace *places; /* [count], in the order of the files */
     size_t capacity;
 } Finding;
 
 typedef struct {
     long pairs;
+    long *file_pairs; /* [files] */
     Histogram words[PAIR_SIDES],
         characters[PAIR_SIDES]; /* per sentence; words of tokenize_words (tokenizer/pretokenize.h) */
     Histogram ratio;            /* target / source characters, in hundredths */
     long *seen[PAIR_SIDES];     /* [code point] its count */
     Finding findings[FINDING_KINDS];
-    FindingSet *found; /* [pairs] in the order of the file */
+    FindingSet *found; /* [pairs] in the order of the files */
     size_t found_capacity;
     long valid_pairs, valid_swapped; /* of the validation file */
     StrBuf report;                   /* pair_reader_report */
 } PairStats;
 
-/* `valid` may be NULL. On failure there is nothing to release. */
-Status pair_stats_read(PairStats *stats, const char *file, const char *valid, const DataOptions *options);
+/* `files`: an entry for each, as in pairs.h. `valid` may be NULL. On failure there is nothing to release. */
+Status pair_stats_read(PairStats *stats, const StrList *files, const char *valid, const DataOptions *options);
 void pair_stats_free(PairStats *stats);
 
 typedef struct {

@@ -40,11 +40,11 @@ struct PairReader {
 };
 
 static void count_issue(PairReader *reader, PairIssueKind kind, long count, long line) {
-    pair_issues_add(&reader->issues, kind, count, reader->current, line);
+    pair_issues_add(&reader->issues, kind, count, (PairPlace){reader->current, line});
 }
 
 static void drop_line(PairReader *reader, PairIssueKind kind, StrView source, StrView target) {
-    count_issue(reader, kind, 1, pair_reader_line(reader));
+    count_issue(reader, kind, 1, pair_reader_place(reader).line);
     if (reader->dropped) reader->dropped(reader->dropped_context, kind, source, target);
 }
 
@@ -271,9 +271,11 @@ double pair_reader_share(const PairReader *reader) {
     return reader->limit > 0 ? fmax(share, (double)pairs_seen(reader) / reader->limit) : share;
 }
 
-long pair_reader_line(const PairReader *reader) {
-    if (reader->table) return table_number(reader->table);
-    return reader->first ? line_reader_number(reader->first) : 0;
+PairPlace pair_reader_place(const PairReader *reader) {
+    long line = reader->table   ? table_number(reader->table)
+                : reader->first ? line_reader_number(reader->first)
+                                : 0;
+    return (PairPlace){reader->current, line};
 }
 
 /* ---- lines ---- */
@@ -383,7 +385,7 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
 /* Many tables begin with a column of ids. It shows in the first line, or in the second one if the first is a
  * header in words that are no languages. */
 static Status check_ids(PairReader *reader, StrView source) {
-    long line = pair_reader_line(reader);
+    long line = pair_reader_place(reader).line;
     bool known = reader->rows > 1 && reader->first_is_number;
     reader->first_is_number = columns_is_number(source);
     if (known || !columns_look_like_ids(&reader->open_columns, reader->line)) return STATUS_OK;
@@ -496,7 +498,7 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             continue;
         }
         if (ok) TRY(check_columns(reader, *source, &header));
-        if (!ok || header || !repair_pair(reader, source, target, pair_reader_line(reader))) continue;
+        if (!ok || header || !repair_pair(reader, source, target, pair_reader_place(reader).line)) continue;
         if (is_in_split(reader, *source)) {
             reader->usable++;
             *more = true;

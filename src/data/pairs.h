@@ -65,8 +65,8 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
 void pair_reader_rewind(PairReader *reader); /* resets all counts */
 /* Can the texts have line ends and TABs? Looks at the first lines of all files. */
 bool pair_reader_has_escapes(const PairReader *reader);
-long pair_reader_count(const PairReader *reader);   /* usable pairs of the split so far */
-long pair_reader_line(const PairReader *reader);    /* line number of the last pair in its file */
+long pair_reader_count(const PairReader *reader);      /* usable pairs of the split so far */
+PairPlace pair_reader_place(const PairReader *reader); /* of the last pair */
 double pair_reader_share(const PairReader *reader); /* progress, 0 to 1: share of the bytes or of the limit */
 /* One line per kind of issue: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);

@@ -68,6 +68,38 @@ rows more.tsv 301
 held=$(wc -l <"$TMP/held")
 { [ "$held" -gt 150 ] && [ "$held" -lt 400 ]; } || fail "held out: $held"
 
+# Several files of several formats are one set of pairs; a line has the name of its file.
+printf 'en\tde\nYes.\tJa.\n%%d files\tDateien\n' >"$TMP/one.tsv"
+printf '{"en": "No.", "de": "Nein."}\n{"en": "Yes.", "de": "Ja."}\n' >"$TMP/two.jsonl"
+printf 'en,de\nNo.,Nein.\n%%s and %%d,"%%s, und"\nempty,\n' >"$TMP/three.csv"
+expect 0 clean "$TMP/one.tsv" "$TMP/two.jsonl" "$TMP/three.csv" --clean "$TMP/clean.tsv" --drop placeholders
+is "$TMP/clean.tsv" 'en\tde\tescaped\nYes.\tJa.\nNo.\tNein.\n'
+is "$TMP/clean.dropped.tsv" "en\tde\treason\tline\tfile\tescaped
+%d files\tDateien\tplaceholders\t3\t$TMP/one.tsv
+Yes.\tJa.\trepeated_pairs\t2\t$TMP/two.jsonl
+No.\tNein.\trepeated_pairs\t2\t$TMP/three.csv
+%s and %d\t%s, und\tplaceholders\t3\t$TMP/three.csv
+empty\t\tempty_side\t4\t$TMP/three.csv
+"
+grep -Eq '^  pairs +6$' "$TMP/out" || fail "pairs of three files: $(cat "$TMP/out")"
+grep -q "^$TMP/three.csv  *2\$" "$TMP/out" || fail "pairs of a file: $(cat "$TMP/out")"
+grep -q "^  repeated pairs  *2  $TMP/two.jsonl: line 2; $TMP/three.csv: line 2\$" "$TMP/out" ||
+    fail "lines of files: $(cat "$TMP/out")"
+expect 0 clean --json "$TMP/one.tsv" "$TMP/two.jsonl" "$TMP/three.csv" --clean "$TMP/clean.tsv" \
+    --split-off "$TMP/part.tsv=2"
+has() { grep -Fq "$1" "$TMP/out" || fail "no $1 in $(cat "$TMP/out")"; }
+has "{\"file\": \"$TMP/two.jsonl\", \"pairs\": 2},"
+has "\"repeated_pairs\": {\"count\": 2, \"files\": [{\"file\": \"$TMP/two.jsonl\", \"lines\": [2]}, {"
+has "{\"file\": \"$TMP/part.tsv\", \"pairs\": 2}]"
+rows part.tsv 3
+expect 2 clean "$TMP/one.tsv" "$TMP/two.jsonl" --clean "$TMP/two.jsonl"
+says "would overwrite"
+printf '\0\0\0\0\0\0\0\0' >"$TMP/model.safetensors"
+expect 2 clean "$TMP/one.tsv" "$TMP/model.safetensors"
+says "does not contain sentence pairs"
+expect 1 clean "$TMP/one.tsv" "$TMP/none.tsv"
+says "cannot find"
+
 # Errors leave no file.
 awk 'BEGIN { for (i = 1; i <= 100; i++) print (i < 99 ? "a" : i) "\t" i }' >"$TMP/one_source.tsv"
 expect 3 clean "$TMP/one_source.tsv" --clean "$TMP/new.tsv" --split-off "$TMP/v.tsv=20"

@@ -10,9 +10,17 @@
 
 static const DataOptions OPTIONS = {.source = (char *)"en", .target = (char *)"fr"};
 
+static Status read_file(PairStats *stats, const char *file, const char *valid) {
+    StrList files = {0};
+    strlist_add(&files, sv(file));
+    Status status = pair_stats_read(stats, &files, valid, &OPTIONS);
+    strlist_free(&files);
+    return status;
+}
+
 static PairStats stats_of(const char *text) {
     PairStats stats;
-    if (pair_stats_read(&stats, fixture_write("pairs.tsv", text, strlen(text)), NULL, &OPTIONS) != STATUS_OK)
+    if (read_file(&stats, fixture_write("pairs.tsv", text, strlen(text)), NULL) != STATUS_OK)
         fail_msg("%s", status_message());
     return stats;
 }
@@ -72,7 +80,7 @@ static void test_findings(void **state) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         PairStats stats = stats_of(CASES[i].text);
         const Finding *finding = &stats.findings[CASES[i].kind];
-        long line = finding->count > 0 ? finding->lines[0] : 0;
+        long line = finding->count > 0 ? finding->places[0].line : 0;
         if (finding->count != (CASES[i].line > 0) || line != CASES[i].line)
             fail_msg("case %zu: %ld found, line %ld", i, finding->count, line);
         pair_stats_free(&stats);
@@ -109,9 +117,9 @@ static void test_damaged(void **state) {
     PairStats stats;
     const char *pairs = fixture_write("pairs.tsv", "a\tb\n", 4);
     const char *valid = fixture_write("cut.gz", "\x1F\x8B\x08", 3);
-    assert_int_equal(pair_stats_read(&stats, pairs, valid, &OPTIONS), STATUS_DATA);
+    assert_int_equal(read_file(&stats, pairs, valid), STATUS_DATA);
     assert_null(stats.seen[0]);
-    assert_int_equal(pair_stats_read(&stats, valid, NULL, &OPTIONS), STATUS_DATA);
+    assert_int_equal(read_file(&stats, valid, NULL), STATUS_DATA);
     assert_null(stats.seen[0]);
 }
 
