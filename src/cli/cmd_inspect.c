@@ -58,15 +58,16 @@ static const Option INSPECT_OPTIONS[] = {
     {0}};
 /* clang-format on */
 
-static const char USAGE[] = "Usage: attn-mt inspect [OPTION...] MODEL\n"
-                            "       attn-mt inspect [OPTION...] PAIRS...\n"
-                            "\n"
-                            "Shows the configuration, vocabularies, parameters, scores and provenance of a\n"
-                            "model file. Or describes sentence pairs, of one file or of several together\n"
-                            "(tables with TABs, CSV, TMX, XLIFF, PO, JSON lines, patterns such as train.{}):\n"
-                            "their number, lengths and scripts, repeated pairs, and pairs that look wrong,\n"
-                            "with the first lines of each kind; with --json all lines. --clean writes the\n"
-                            "pairs without them.\n";
+static const char USAGE[] =
+    "Usage: attn-mt inspect [OPTION...] MODEL\n"
+    "       attn-mt inspect [OPTION...] PAIRS...\n"
+    "\n"
+    "Shows the configuration, vocabularies, parameters, scores and provenance of a\n"
+    "model file. Or describes sentence pairs, of one file or of several together\n"
+    "(tables with TABs, CSV, TMX, XLIFF, PO, JSON lines, patterns such as train.{}):\n"
+    "their number, lengths and scripts, repeated pairs, and pairs that look wrong,\n"
+    "with the first lines of each kind; with --json all lines. --clean writes the\n"
+    "pairs without them.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt inspect best.safetensors\n"
