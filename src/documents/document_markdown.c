@@ -5,7 +5,6 @@
  * second line. Front matter, code, blocks of HTML, definitions of links, rules and underlines stay. In plain
  * text, lines with columns (three spaces or a TAB between words) stay, too.
  */
-#include <ctype.h>
 #include <string.h>
 #include "base/mem.h"
 #include "documents/document.h"
@@ -50,23 +49,6 @@ typedef struct {
 
 /* ---- lines ---- */
 
-/* The length of "-", "*", "+", a bullet or "12." with the spaces after it; 0: there is none. */
-static size_t item_length(StrView line, size_t at) {
-    static const char *const BULLETS[] = {"-", "*", "+", "\xE2\x80\xA2", "\xE2\x80\x93", "\xC2\xB7", "o"};
-    size_t end = at;
-    StrView rest = {line.data + at, line.length - at};
-    for (size_t i = 0; i < sizeof BULLETS / sizeof *BULLETS && end == at; i++)
-        if (sv_starts(rest, sv(BULLETS[i]))) end = at + strlen(BULLETS[i]);
-    if (end == at) {
-        while (end < line.length && end - at < 9 && isdigit((unsigned char)line.data[end])) end++;
-        if (end == at || end == line.length || !strchr(".)", line.data[end])) return 0;
-        end++;
-    }
-    size_t text = end;
-    while (text < line.length && (line.data[text] == ' ' || line.data[text] == '\t')) text++;
-    return text > end && text < line.length ? text - at : 0;
-}
-
 static Prefix prefix_of(StrView line, bool markdown) {
     enum { MOST_MARKS = 16 };
     Prefix prefix = {0};
@@ -76,7 +58,7 @@ static Prefix prefix_of(StrView line, bool markdown) {
             if (marks == 0) prefix.spaces += line.data[at] == '\t' ? 4 : 1;
             at++;
         }
-        size_t item = item_length(line, at);
+        size_t item = line_item_length(line, at);
         if (item > 0) {
             prefix.item = true;
             at += item;

@@ -5,7 +5,8 @@
  * fuzzy. The plural form for n = 1 is a translation of msgid, unless msgid lacks placeholders that
  * msgid_plural has and the language has more than two forms; the others are of msgid_plural. Translations
  * agree with msgid in line ends at their start and end, and in format directives; those that do not are left
- * out.
+ * out. Line ends and columns inside of a text stay; line ends that only wrap a paragraph (wrapped_lines.h) do
+ * not cut its sentences, and the translation is wrapped again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "documents/document.h"
 #include "formats/plural_forms.h"
 #include "documents/po_format.h"
+#include "documents/wrapped_lines.h"
 #include "text/placeholders.h"
 
 enum { MOST_FORMS = PLURAL_FORMS_MAX };
@@ -40,6 +42,8 @@ typedef struct {
     int segment_count;
     int singular; /* the form that translates msgid */
 } Entry;
+
+enum { SEGMENT_ID, SEGMENT_PLURAL }; /* what a segment is a text of */
 
 typedef struct {
     Entry *entries;
@@ -231,9 +235,12 @@ static Status end_entry(Reader *reader) {
         MEM_GROW(catalogue->entries, catalogue->capacity, catalogue->count + 1);
         for (int s = 0; s < entry->segment_count; s++) {
             bool many = s == 1 || first || (entry->plural.is_there && forms == 1);
-            Segment *segment = document_add(document, entry->forms[0].from, entry->forms[0].to,
-                                            many ? text_view(&plural) : text_view(&id));
+            strbuf_clear(&text);
+            lines_unwrap(many ? text_view(&plural) : text_view(&id), &text);
+            Segment *segment =
+                document_add(document, entry->forms[0].from, entry->forms[0].to, strbuf_view(&text));
             segment->item = catalogue->count;
+            segment->kind = many ? SEGMENT_PLURAL : SEGMENT_ID;
         }
         entry->form_count = entry->form_count > forms ? entry->form_count : forms;
         catalogue->entries[catalogue->count++] = *entry;
@@ -362,15 +369,34 @@ static void agree_line_ends(StrView source, StrBuf *text) {
     *text = made;
 }
 
-static bool is_usable(const Document *document, const Entry *entry) {
-    for (int s = 0; s < entry->segment_count; s++) {
-        Segment *segment = &document->segments[entry->segments + (size_t)s];
-        StrView source = strbuf_view(&segment->text);
-        if (!segment->is_translated) return false;
-        agree_line_ends(source, &segment->translation);
-        if (!po_format_agrees(entry->format, source, strbuf_view(&segment->translation))) return false;
-    }
+static void add_source(const Document *document, const Entry *entry, const Segment *segment, StrBuf *out) {
+    add_strings(document, segment->kind == SEGMENT_PLURAL ? &entry->plural : &entry->id, out);
+}
+
+/* Gives a translation the lines of its source. A translation memory's has its own. */
+static bool rewrap(StrView source, Segment *segment) {
+    StrBuf text = {0};
+    bool agrees = lines_rewrap(source, strbuf_view(&segment->translation), &text);
+    if (!agrees) return segment->from_memory;
+    strbuf_free(&segment->translation);
+    segment->translation = text;
     return true;
+}
+
+static bool is_usable(const Document *document, const Entry *entry) {
+    bool usable = true;
+    StrBuf source = {0};
+    for (int s = 0; s < entry->segment_count && usable; s++) {
+        Segment *segment = &document->segments[entry->segments + (size_t)s];
+        strbuf_clear(&source);
+        add_source(document, entry, segment, &source);
+        usable = segment->is_translated && rewrap(text_view(&source), segment);
+        if (!usable) break;
+        agree_line_ends(text_view(&source), &segment->translation);
+        usable = po_format_agrees(entry->format, text_view(&source), strbuf_view(&segment->translation));
+    }
+    strbuf_free(&source);
+    return usable;
 }
 
 static double entry_confidence(const Document *document, const Entry *entry) {

@@ -1,6 +1,7 @@
 /* marked_lines.c - see marked_lines.h. */
 #include "documents/marked_lines.h"
 
+#include <ctype.h>
 #include <string.h>
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -83,6 +84,22 @@ int text_columns(StrView text) {
     int columns = 0;
     for (size_t at = 0; at < text.length;) columns += unicode_width(utf8_next(text, &at));
     return columns;
+}
+
+size_t line_item_length(StrView line, size_t at) {
+    static const char *const BULLETS[] = {"-", "*", "+", "\xE2\x80\xA2", "\xE2\x80\x93", "\xC2\xB7", "o"};
+    size_t end = at;
+    StrView rest = {line.data + at, line.length - at};
+    for (size_t i = 0; i < sizeof BULLETS / sizeof *BULLETS && end == at; i++)
+        if (sv_starts(rest, sv(BULLETS[i]))) end = at + strlen(BULLETS[i]);
+    if (end == at) {
+        while (end < line.length && end - at < 9 && isdigit((unsigned char)line.data[end])) end++;
+        if (end == at || end == line.length || !strchr(".)", line.data[end])) return 0;
+        end++;
+    }
+    size_t text = end;
+    while (text < line.length && (line.data[text] == ' ' || line.data[text] == '\t')) text++;
+    return text > end && text < line.length ? text - at : 0;
 }
 
 /* At the start of a line, the word would begin an item, a heading or a quote. */

@@ -27,5 +27,7 @@ void codes_free(Codes *codes);
  * the others. Longer words have a line of their own; no line begins with the mark of an item or a heading. */
 void lines_wrap(StrView text, int start, int width, StrView indent, StrBuf *out);
 int text_columns(StrView text);
+/* The length of "-", "*", "+", a bullet or "12." at `at`, with the white space after it; 0: there is none. */
+size_t line_item_length(StrView line, size_t at);
 
 #endif
