@@ -250,6 +250,7 @@ $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
 SHARED := $(BUILD)/libattn_mt.so.1
 LIBRARY := $(SHARED) $(BUILD)/libattn_mt.so $(BUILD)/libattn_mt.a
 LIBRARY_MAP := src/library/attn_mt.map
+LIBRARY_OBJ := $(patsubst src/%.c,$(OBJ)/%.o,$(wildcard src/library/*.c))
 WHOLE := $(OBJ)/library/whole.o
 .PHONY: link-libs
 link-libs: # for a program that is linked without this Makefile
@@ -263,13 +264,13 @@ else
 lib: $(LIBRARY) ## build libattn_mt for other programs, shared and static
 endif
 
-$(SHARED): $(OBJ)/library/attn_mt.o $(LIB) $(LIBRARY_MAP)
+$(SHARED): $(LIBRARY_OBJ) $(LIB) $(LIBRARY_MAP)
 	$(say) LINK $@
 	$(q)$(filter-out -pie,$(LINK)) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(LIBRARY_MAP) \
 	$(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o %.a,$^) $(LIBS)
 $(BUILD)/libattn_mt.so: $(SHARED)
 	$(q)ln -sf $(<F) $@
-$(BUILD)/libattn_mt.a: $(OBJ)/library/attn_mt.o $(LIB)
+$(BUILD)/libattn_mt.a: $(LIBRARY_OBJ) $(LIB)
 	$(say) "AR  " $@
 	$(q)$(LD) -r -o $(WHOLE) $^
 	$(q)$(OBJCOPY) --localize-hidden --localize-symbol=blas_thread_init $(WHOLE)

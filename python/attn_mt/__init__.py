@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Optional, Sequence, Tuple, TypedDict, Union
 
-from ._library import (PROGRESS, CGuide, COptions, Error, FileError, OutOfMemory, UsageError, call, library,
-                       strings)
+from ._library import (PROGRESS, CDetection, CGuide, COptions, Error, FileError, OutOfMemory, UsageError,
+                       call, library, strings)
 
 try:
     import numpy
@@ -28,7 +28,8 @@ except ImportError:  # lists take the place of arrays
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Error", "FileError", "Options", "OutOfMemory", "Translation", "Translator", "UsageError"]
+__all__ = ["Detector", "Error", "FileError", "Options", "OutOfMemory", "Translation", "Translator",
+           "UsageError"]
 __version__: str = library.attn_mt_version().decode()
 
 CHOICES = {"precision": {"float32": 0, "bf16": 1, "int8": 2},
@@ -78,6 +79,7 @@ class Translation:
     word_confidences: List[Tuple[str, float]] = field(default_factory=list)
     match: Optional[Tuple[float, str, str]] = None  # similarity, source, target of the memory's nearest pair
     from_memory: bool = False
+    pivot: Optional[str] = None  # the text in the language in between, if no model has both languages
     alternatives: List[Translation] = field(default_factory=list)  # with n_best: other candidates
 
     def __str__(self) -> str:
@@ -219,6 +221,23 @@ class Translator:
         return self
 
 
+class Detector:
+    """Tells in which of its languages a text is. Their names can have any spelling: "de", "deu", "German"."""
+
+    def __init__(self, languages: Sequence[str]):
+        self._pointer, self._count = ctypes.c_void_p(), len(languages)
+        call("detector_open", ctypes.byref(self._pointer), strings(list(languages)), self._count)
+
+    def detect(self, text: str) -> List[Tuple[str, float]]:
+        """All languages with their probabilities, the most probable first."""
+        ranked = (CDetection * self._count)()
+        call("detect", self._pointer, strings([text])[0], ranked)
+        return [(found.language.decode(), found.confidence) for found in ranked]
+
+    def __del__(self, library: Any = library) -> None:
+        library.attn_mt_detector_close(self._pointer)
+
+
 def _checked(options: Any) -> dict:
     for name in options.keys() - Options.__annotations__.keys() - {"model", "precision"}:
         raise TypeError(f"there is no option {name!r}, but {', '.join(Options.__annotations__)}")
@@ -290,6 +309,7 @@ def _translation(result: ctypes.c_void_p, text: int, rank: int) -> Translation:
     if match:
         translation.match = match[0].similarity, match[0].source.decode(), match[0].target.decode()
         translation.from_memory = bool(match[0].used)
+    translation.pivot = _text(library.attn_mt_pivot_at(result, text))
     while rank == 0 and library.attn_mt_candidate_at(result, text, len(translation.alternatives) + 1):
         translation.alternatives.append(_translation(result, text, len(translation.alternatives) + 1))
     return translation

@@ -29,6 +29,7 @@ CMatrix = struct("matrix", rows=c_int, columns=c_int, weights=POINTER(c_float), 
                  column_labels=STRINGS)
 CConfidence = struct("confidence", confidence=c_double, calibrated=c_int, words=c_int, labels=STRINGS,
                      word_confidences=POINTER(c_double))
+CDetection = struct("detection", language=c_char_p, confidence=c_double)
 CMatch = struct("match", similarity=c_double, source=c_char_p, target=c_char_p, used=c_int)
 
 
@@ -70,7 +71,11 @@ SIGNATURES = {
     "tokens_at": (STRINGS, [c_void_p, c_int, c_int]),
     "confidence_at": (POINTER(CConfidence), [c_void_p, c_int, c_int]),
     "match_at": (POINTER(CMatch), [c_void_p, c_int]),
+    "pivot_at": (c_char_p, [c_void_p, c_int]),
     "release": (None, [c_void_p]),
+    "detector_open": (c_int, [POINTER(c_void_p), STRINGS, c_int, POINTER(CError)]),
+    "detect": (c_int, [c_void_p, c_char_p, POINTER(CDetection), POINTER(CError)]),
+    "detector_close": (None, [c_void_p]),
 }
 beside = Path(__file__).with_name("libattn_mt.so.1")
 library = ctypes.CDLL(os.environ.get("ATTN_MT_LIBRARY") or (str(beside) if beside.exists() else beside.name))

@@ -95,6 +95,19 @@ class TestTranslator(unittest.TestCase):
         with mock.patch.dict(os.environ, ATTN_MT_MODELS=str(Path(MODEL).parent)):
             self.assertEqual(str(attn_mt.Translator(Path(MODEL).stem).translate("go .")[0]), found[0].text)
 
+    def test_detection(self):
+        try:
+            detector = attn_mt.Detector(["fr", "German", "eng"])
+        except attn_mt.UsageError as error:
+            self.assertIn("libexttextcat", str(error))
+            self.skipTest(str(error))
+        language, confidence = detector.detect("Where did you put the keys of the house?")[0]
+        self.assertEqual(language, "eng")
+        self.assertTrue(0.9 < confidence <= 1)
+        self.assertEqual(detector.detect("12"), [("fr", 0), ("German", 0), ("eng", 0)])
+        with self.assertRaises(attn_mt.UsageError):
+            attn_mt.Detector([])
+
     def test_errors(self):
         with self.assertRaisesRegex(attn_mt.FileError, "cannot open '/nowhere'") as caught:
             attn_mt.Translator("/nowhere")

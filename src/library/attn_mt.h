@@ -13,8 +13,8 @@
  *
  * Text    NUL-terminated UTF-8; invalid bytes are read as U+FFFD
  * Units   scores are sums of natural logarithms of probabilities
- * Owner   the caller owns models (attn_mt_close), glossaries, memories and results (attn_mt_release). A
- *         result owns everything that is read from it, and can outlive its model
+ * Owner   the caller owns models (attn_mt_close), glossaries, memories, detectors and results
+ *         (attn_mt_release). A result owns everything that is read from it, and can outlive its model
  * Threads any number of threads can use a model at the same time; a call works on the calling thread only.
  *         Several threads can read a result
  * Fails   with a status other than ATTN_MT_OK; *error, if it is not NULL, gets a message, and *model or
@@ -142,13 +142,15 @@ ATTN_MT_API const char *attn_mt_version(void); /* "0.2.0" */
 /* Loads model files [count]. Several models form an ensemble and must share one target vocabulary. */
 ATTN_MT_API attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
                                         attn_mt_precision precision, attn_mt_error *error);
-/* Loads one model: the path of a file or of a run, the name of a model as `attn-mt models` lists them, or two
- * languages ("en-de"; names with "-" are separated by ":"), of which a model in the folders of models is
- * chosen as `attn-mt translate --languages` does. */
+/* Loads the path of a file or of a run, the name of a model as `attn-mt models` lists them, or two languages
+ * ("en-de"; names with "-" are separated by ":"). For two languages it chooses from the folders of models as
+ * `attn-mt translate --languages` does. If no model has both, it takes several: each translates what the one
+ * before has written. Then scores, attention, confidence and source tokens are those of the last one, and a
+ * glossary, a memory and attn_mt_score are ATTN_MT_USAGE. */
 ATTN_MT_API attn_mt_status attn_mt_open_name(attn_mt_model **model, const char *name,
                                              attn_mt_precision precision, attn_mt_error *error);
-/* The languages of the first model as its training named them, such as "en", or the target language that
- * attn_mt_open_name chose; NULL if its file has none. The strings live as long as the model. */
+/* The languages that texts and translations are in, as the training named them, such as "en", or the target
+ * language that attn_mt_open_name chose; NULL if the file has none. The strings live as long as the model. */
 ATTN_MT_API const char *attn_mt_source_language(const attn_mt_model *model);
 ATTN_MT_API const char *attn_mt_target_language(const attn_mt_model *model);
 /* No other call may use the model at this time. */
@@ -210,7 +212,27 @@ typedef struct {
 
 /* NULL without a memory, or if no text is similar enough. */
 ATTN_MT_API const attn_mt_match *attn_mt_match_at(const attn_mt_result *result, int text);
+/* The text in the language in between, if several models translate one after the other; otherwise NULL. */
+ATTN_MT_API const char *attn_mt_pivot_at(const attn_mt_result *result, int text);
 ATTN_MT_API void attn_mt_release(attn_mt_result *result);
+
+/* Tells in which of its languages a text is. Any number of threads can use a detector. */
+typedef struct attn_mt_detector attn_mt_detector;
+
+typedef struct {
+    const char *language; /* as given to attn_mt_detector_open; lives as long as the detector */
+    double confidence;    /* probability, 0 to 1; 0 if the language is not known */
+} attn_mt_detection;
+
+/* For languages [count], in any spelling ("de", "deu", "German"). ATTN_MT_USAGE if the library was built
+ * without libexttextcat. */
+ATTN_MT_API attn_mt_status attn_mt_detector_open(attn_mt_detector **detector, const char *const *languages,
+                                                 int count, attn_mt_error *error);
+/* Writes all languages of the detector to ranked [count], the most probable first. A text without letters has
+ * confidences of 0. */
+ATTN_MT_API attn_mt_status attn_mt_detect(const attn_mt_detector *detector, const char *text,
+                                          attn_mt_detection *ranked, attn_mt_error *error);
+ATTN_MT_API void attn_mt_detector_close(attn_mt_detector *detector);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include <fingerprint.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -115,23 +116,13 @@ static double foreign_letters(const Fingerprint *fingerprint, const LetterCounts
 
 /* ---- fingerprints ---- */
 
-static void *new_groups(const char *name) {
-    void *groups = fp_Init(name);
-    if (!groups) return NULL;
-    fp_SetProperty(groups, TCPROP_UTF8AWARE, TC_TRUE);
-    fp_SetProperty(groups, TCPROP_MINIMUM_DOCUMENT_SIZE, 0);
-    return groups;
-}
-
+/* All but the groups. */
 static Status read_fingerprint(Fingerprint *fingerprint, const char *name, const char *path) {
     StrBuf content = {0}, lower = {0};
     Status status = file_read_text(path, FINGERPRINT_BYTES, &content);
     if (status == STATUS_OK) {
         fingerprint->name = mem_strdup(name);
         fingerprint->known = language_read(sv(name), &fingerprint->language);
-        fingerprint->groups = new_groups(name);
-        if (!fingerprint->groups || !fp_Read(fingerprint->groups, path, GROUPS))
-            status = status_fail(STATUS_DATA, "'%.700s' is not a fingerprint of libexttextcat", path);
         unicode_lower(strbuf_view(&content), &lower);
         fingerprint->letters = list_letters(strbuf_view(&lower), &fingerprint->letter_count);
         qsort(fingerprint->letters, (size_t)fingerprint->letter_count, sizeof *fingerprint->letters,
@@ -142,41 +133,78 @@ static Status read_fingerprint(Fingerprint *fingerprint, const char *name, const
     return status;
 }
 
-static int compare_names(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
 
-/* The names of all fingerprints, sorted. */
-static Status list_fingerprints(StrList *names) {
+enum { NAME_BYTES = 64, PATH_BYTES = sizeof ATTN_MT_FINGERPRINTS + NAME_BYTES };
+typedef char FileName[NAME_BYTES];
+
+/* Writes the names of fingerprints to names[most], and returns how many there are. Allocates nothing while
+ * the folder is open: base/mem_scope.h. */
+static int scan_folder(FileName *names, int most) {
     DIR *folder = opendir(ATTN_MT_FINGERPRINTS);
+    int count = 0;
     for (const struct dirent *entry; folder && (entry = readdir(folder));) {
         StrView name = sv(entry->d_name);
-        if (sv_cut_extension(&name, SV("lm"))) strlist_add(names, name);
+        if (!sv_cut_extension(&name, SV("lm")) || name.length + sizeof "/.lm" > NAME_BYTES) continue;
+        if (count < most) snprintf(names[count], NAME_BYTES, "%.*s", SV_ARG(name));
+        count++;
     }
     if (folder) closedir(folder);
-    if (names->count > 0) {
-        qsort(names->items, names->count, sizeof *names->items, compare_names);
-        return STATUS_OK;
-    }
+    return count;
+}
+
+static void fingerprint_path(char path[PATH_BYTES], const char *name) {
+    snprintf(path, PATH_BYTES, "%s/%s.lm", ATTN_MT_FINGERPRINTS, name);
+}
+
+/* The names of all fingerprints, sorted: an array of mem.h. */
+static Status list_fingerprints(FileName **names, int *count) {
+    int most = scan_folder(NULL, 0);
+    *names = mem_alloc((size_t)most, sizeof **names);
+    *count = scan_folder(*names, most);
+    if (*count > most) *count = most;
+    qsort(*names, (size_t)*count, sizeof **names, compare_names);
+    if (*count > 0) return STATUS_OK;
     status_fail(STATUS_USAGE, "no language can be detected: no fingerprints of libexttextcat in '%s'",
                 ATTN_MT_FINGERPRINTS);
     return status_hint(STATUS_USAGE, "install them (Debian: libexttextcat-data)");
 }
 
 static Status read_fingerprints(Detector *detector) {
-    StrList names = {0};
-    StrBuf path = {0};
-    Status status = list_fingerprints(&names);
-    detector->fingerprints = mem_alloc(names.count + 1, sizeof *detector->fingerprints);
-    for (size_t i = 0; i < names.count && status == STATUS_OK; i++) {
-        strbuf_clear(&path);
-        strbuf_format(&path, "%s/%s.lm", ATTN_MT_FINGERPRINTS, names.items[i]);
-        status = read_fingerprint(&detector->fingerprints[i], names.items[i], strbuf_text(&path));
+    FileName *names;
+    int count;
+    Status status = list_fingerprints(&names, &count);
+    detector->fingerprints = mem_alloc((size_t)count, sizeof *detector->fingerprints);
+    for (int i = 0; i < count && status == STATUS_OK; i++) {
+        char path[PATH_BYTES];
+        fingerprint_path(path, names[i]);
+        status = read_fingerprint(&detector->fingerprints[i], names[i], path);
         detector->fingerprint_count++;
     }
-    strbuf_free(&path);
-    strlist_free(&names);
+    mem_free(names);
     return status;
+}
+
+static void *new_groups(const char *name) {
+    void *groups = fp_Init(name);
+    if (!groups) return NULL;
+    fp_SetProperty(groups, TCPROP_UTF8AWARE, TC_TRUE);
+    fp_SetProperty(groups, TCPROP_MINIMUM_DOCUMENT_SIZE, 0);
+    return groups;
+}
+
+/* Reads the groups of all fingerprints. They are memory of the library, so this comes last and allocates
+ * nothing else: base/mem_scope.h. */
+static Status read_groups(Detector *detector) {
+    for (int i = 0; i < detector->fingerprint_count; i++) {
+        Fingerprint *fingerprint = &detector->fingerprints[i];
+        char path[PATH_BYTES];
+        fingerprint_path(path, fingerprint->name);
+        fingerprint->groups = new_groups(fingerprint->name);
+        if (!fingerprint->groups || !fp_Read(fingerprint->groups, path, GROUPS))
+            return status_fail(STATUS_DATA, "'%.700s' is not a fingerprint of libexttextcat", path);
+    }
+    return STATUS_OK;
 }
 
 /* Finds the fingerprints of a candidate. Names that are no languages must be equal. */
@@ -206,6 +234,7 @@ Status detector_open(Detector **out, const StrView *candidates, int count) {
     detector->of = mem_alloc((size_t)count + 1, sizeof *detector->of);
     for (int i = 0; i < count && status == STATUS_OK; i++)
         choose_fingerprints(detector, candidates[i], detector->of[i]);
+    if (status == STATUS_OK) status = read_groups(detector);
     if (status == STATUS_OK) return STATUS_OK;
     detector_close(detector);
     *out = NULL;
@@ -227,16 +256,17 @@ void detector_close(Detector *detector) {
 bool detector_knows(const Detector *detector, int candidate) { return detector->of[candidate][0] >= 0; }
 
 Status detect_known_languages(StrBuf *codes) {
-    StrList names = {0};
-    Status status = list_fingerprints(&names);
+    FileName *names;
+    int count;
+    Status status = list_fingerprints(&names, &count);
     StrView last = {0};
-    for (size_t i = 0; i < names.count; i++) {
-        StrView code = language_code(sv(names.items[i]));
+    for (int i = 0; i < count; i++) {
+        StrView code = language_code(sv(names[i]));
         if (code.length != 2 || sv_equal(code, last)) continue;
         strbuf_format(codes, "%s%.*s", codes->length ? " " : "", SV_ARG(code));
         last = code;
     }
-    strlist_free(&names);
+    mem_free(names);
     return status;
 }
 

@@ -1,5 +1,5 @@
-/* guide.c - the public library: glossaries, translation memories, confidence, tokens, models by name. The
- * model of unit/copy_model.h translates word for word. */
+/* guide.c - the public library: glossaries, translation memories, confidence, tokens, models by name, pivots,
+ * detection. The models of unit/copy_model.h translate word for word. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "models/modelfile.h"
 #include "unit/copy_model.h"
 
-static char folder[] = "/tmp/attn-mt-guide.XXXXXX", path[64], terms[64], pairs[64];
+static char folder[] = "/tmp/attn-mt-guide.XXXXXX", path[64], german[64], terms[64], pairs[64];
 static attn_mt_model *model;
 
 static void write_file(const char *name, const char *text) {
@@ -23,20 +23,26 @@ static void write_file(const char *name, const char *text) {
     assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
+static void save_model(const char *file, const char *languages, CopyModelOptions options) {
+    Seq2Seq *copy = copy_model_new(&options);
+    assert_int_equal(modelfile_save(copy, seq2seq_params(copy)->data, languages, file), STATUS_OK);
+    seq2seq_free(copy);
+}
+
 static int group_begin(void **state) {
     (void)state;
-    CopyModelOptions options = {
-        .words = "the sleeps . loup", .translations = "dog=chien cat=chat", .synonyms = "dog=toutou"};
     const char *name = path;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/copy.safetensors", folder);
+    snprintf(german, sizeof german, "%s/german.safetensors", folder);
     snprintf(terms, sizeof terms, "%s/terms.tsv", folder);
     snprintf(pairs, sizeof pairs, "%s/pairs.tsv", folder);
-    Seq2Seq *copy = copy_model_new(&options);
-    assert_int_equal(modelfile_save(copy, seq2seq_params(copy)->data,
-                                    "{\"source_language\": \"en\", \"target_language\": \"fr\"}", path),
-                     STATUS_OK);
-    seq2seq_free(copy);
+    save_model(path, "{\"source_language\": \"en\", \"target_language\": \"fr\"}",
+               (CopyModelOptions){.words = "the sleeps . loup",
+                                  .translations = "dog=chien cat=chat",
+                                  .synonyms = "dog=toutou"});
+    save_model(german, "{\"source_language\": \"fr\", \"target_language\": \"de\"}",
+               (CopyModelOptions){.words = "the sleeps .", .translations = "chien=Hund chat=Katze"});
     write_file(terms, "dog\tloup\ndog\ttoutou\n"); /* the second one would be a warning */
     write_file(pairs, "the cat sleeps .\tun chat dort .\n");
     assert_int_equal(attn_mt_open(&model, &name, 1, ATTN_MT_FLOAT32, NULL), ATTN_MT_OK);
@@ -47,6 +53,7 @@ static int group_end(void **state) {
     (void)state;
     attn_mt_close(model);
     unlink(path);
+    unlink(german);
     unlink(terms);
     unlink(pairs);
     rmdir(folder);
@@ -229,6 +236,66 @@ static void test_names(void **state) {
     unsetenv("ATTN_MT_MODELS");
 }
 
+static void test_pivot(void **state) {
+    (void)state;
+    attn_mt_model *both;
+    attn_mt_result *result;
+    attn_mt_error error;
+    const char *texts[] = {"the dog sleeps .", "the <b>cat</b> sleeps ."}, *files[] = {terms};
+    attn_mt_options options = {.n_best = 2, .attention = ATTN_MT_WORDS, .markup = 1};
+    setenv("ATTN_MT_MODELS", folder, 1);
+    setenv("XDG_DATA_DIRS", "/nowhere", 1);
+    if (attn_mt_open_name(&both, "en-de", ATTN_MT_FLOAT32, &error) != ATTN_MT_OK)
+        fail_msg("%s", error.message);
+    assert_string_equal(attn_mt_source_language(both), "en");
+    assert_string_equal(attn_mt_target_language(both), "de");
+    assert_int_equal(attn_mt_translate(both, texts, 2, &options, &result, &error), ATTN_MT_OK);
+    assert_string_equal(attn_mt_candidate_at(result, 0, 0)->text, "the Hund sleeps .");
+    assert_string_equal(attn_mt_pivot_at(result, 0), "the chien sleeps .");
+    assert_string_equal(attn_mt_candidate_at(result, 1, 0)->text, "the <b>Katze</b> sleeps .");
+    assert_string_equal(attn_mt_attention(result, 0, 0)->column_labels[1], "chien");
+    assert_null(attn_mt_pivot_at(result, 2));
+    attn_mt_release(result);
+    attn_mt_glossary *glossary;
+    assert_int_equal(attn_mt_glossary_open(&glossary, both, files, 1, &error), ATTN_MT_USAGE);
+    assert_non_null(strstr(error.message, "both languages"));
+    attn_mt_memory *memory;
+    assert_int_equal(attn_mt_memory_open(&memory, both, files, 1, 0, &error), ATTN_MT_USAGE);
+    assert_int_equal(attn_mt_score(both, texts, texts, 2, NULL, &result, &error), ATTN_MT_USAGE);
+    attn_mt_close(both);
+    result = translate("the dog", NULL);
+    assert_null(attn_mt_pivot_at(result, 0)); /* one model has both languages */
+    attn_mt_release(result);
+    unsetenv("ATTN_MT_MODELS");
+}
+
+static void test_detection(void **state) {
+    (void)state;
+    const char *languages[] = {"fr", "German", "eng"}, *text = "Where did you put the keys of the house?";
+    attn_mt_detector *detector;
+    attn_mt_detection ranked[3];
+    attn_mt_error error;
+    assert_int_equal(attn_mt_detector_open(&detector, languages, 0, &error), ATTN_MT_USAGE);
+    assert_null(detector);
+    assert_int_equal(attn_mt_detector_open(NULL, languages, 3, &error), ATTN_MT_USAGE);
+    attn_mt_status status = attn_mt_detector_open(&detector, languages, 3, &error);
+    if (status == ATTN_MT_USAGE && strstr(error.message, "libexttextcat")) {
+        print_message("skipped: %s\n", error.message);
+        skip();
+    }
+    assert_int_equal(status, ATTN_MT_OK);
+    assert_int_equal(attn_mt_detect(detector, text, ranked, &error), ATTN_MT_OK);
+    assert_string_equal(ranked[0].language, "eng");
+    assert_true(ranked[0].confidence > 0.9 && ranked[0].confidence > ranked[1].confidence);
+    assert_int_equal(attn_mt_detect(detector, "12", ranked, &error), ATTN_MT_OK);
+    assert_string_equal(ranked[0].language, "fr"); /* no letters: their order */
+    assert_true(ranked[0].confidence == 0);
+    assert_int_equal(attn_mt_detect(detector, NULL, ranked, &error), ATTN_MT_USAGE);
+    assert_int_equal(attn_mt_detect(NULL, text, ranked, &error), ATTN_MT_USAGE);
+    attn_mt_detector_close(detector);
+    attn_mt_detector_close(NULL);
+}
+
 int main(void) {
     kern_select();
     const struct CMUnitTest tests[] = {
@@ -237,6 +304,8 @@ int main(void) {
         cmocka_unit_test(test_confidence_and_tokens),
         cmocka_unit_test(test_versions_of_the_guide),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_pivot),
+        cmocka_unit_test(test_detection),
     };
     return cmocka_run_group_tests(tests, group_begin, group_end);
 }
