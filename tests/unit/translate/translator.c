@@ -273,7 +273,7 @@ static void test_endless_word(void **state) {
     TextList chunks = {0};
     size_t total = 0;
     line_split(seq2seq_source(model), strbuf_view(&line), 50, &chunks);
-    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 5);
+    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 20);
     for (int p = 0; p < chunks.count; p++) {
         assert_int_equal(chunks.items[p].length % 2, 0);
         total += chunks.items[p].length;
