@@ -5,6 +5,9 @@
  *   serve-client PORT load CLIENTS SECONDS TEXTS TRANSLATIONS
  *                                             translate lines of TEXTS with CLIENTS connections and compare
  *                                             with TRANSLATIONS; SECONDS 0: each line once
+ *   serve-client PORT pairs CLIENTS SECONDS FILE
+ *                                             the same with lines SOURCE TAB TARGET TAB TEXT TAB TRANSLATION,
+ *                                             for servers of several languages; SOURCE can be auto
  *   serve-client PORT beside CLIENTS BYTES COUNT
  *                                             send COUNT short texts, one at a time, while CLIENTS repeatedly
  *                                             translate a word of BYTES letters
@@ -16,9 +19,9 @@
  *   serve-client PORT listen COMMAND...       listen, and run a command with the socket, as systemd does
  *                                             (LISTEN_FDS); $PORT is the port, PORT 0 selects a free one
  *
- * `load` prints "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; it fails if a
- * translation is wrong. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short texts; it fails if
- * one of them has no answer.
+ * `load` and `pairs` print "REQUESTS requests, WRONG wrong, PER_SECOND per second, P50 P99 ms"; they fail if
+ * a translation is wrong or missing. `beside` prints "COUNT short, LONG long, P50 P99 ms" of the short texts;
+ * it fails if one of them has no answer.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -96,11 +99,11 @@ static int receive(int fd, char *answer, bool *last) {
     }
 }
 
-/* A request to translate, as a form. */
-static size_t make_request(const char *text, char *request) {
+/* A request to translate, as a form. `languages`: more fields, or "". */
+static size_t make_request(const char *languages, const char *text, char *request) {
     static const char HEX[] = "0123456789ABCDEF";
-    char form[3 * LINE_BYTES + 64];
-    size_t length = (size_t)sprintf(form, "q=");
+    char form[3 * LINE_BYTES + 128];
+    size_t length = (size_t)sprintf(form, "%.100sq=", languages);
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
         form[length++] = '%';
         form[length++] = HEX[*c >> 4];
@@ -121,10 +124,15 @@ typedef struct {
     int count;
 } Lines;
 
-static Lines texts, translations;
+static Lines texts, translations, languages; /* languages: "source=en&target=fr&", or none */
 static atomic_int next_line, wrong, requests;
 static double deadline; /* 0: each line once */
 static double took[KEPT];
+
+static void add_line(Lines *lines, const char *line) {
+    lines->lines = realloc(lines->lines, (size_t)(lines->count + 1) * sizeof *lines->lines);
+    lines->lines[lines->count++] = strdup(line);
+}
 
 static Lines read_lines(const char *path) {
     Lines lines = {0};
@@ -136,8 +144,7 @@ static Lines read_lines(const char *path) {
     }
     while (fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        lines.lines = realloc(lines.lines, (size_t)(lines.count + 1) * sizeof *lines.lines);
-        lines.lines[lines.count++] = strdup(line);
+        add_line(&lines, line);
     }
     fclose(file);
     return lines;
@@ -151,8 +158,8 @@ static bool has_translation(const char *answer, const char *translation) {
         if (*c == '"' || *c == '\\') expected[length++] = '\\';
         expected[length++] = *c;
     }
-    strcpy(expected + length, "\"}\n");
-    return strcmp(answer, expected) == 0;
+    expected[length++] = '"';
+    return strncmp(answer, expected, length) == 0 && (answer[length] == '}' || answer[length] == ',');
 }
 
 static void *load_client(void *unused) {
@@ -164,14 +171,15 @@ static void *load_client(void *unused) {
         if (deadline > 0 ? now() > deadline : line >= texts.count) break;
         line %= texts.count;
         double begin = now();
-        size_t bytes = make_request(texts.lines[line], request);
+        const char *pair = languages.count ? languages.lines[line] : "";
+        size_t bytes = make_request(pair, texts.lines[line], request);
         bool last = false;
         bool right = fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer, &last) == 200 &&
                      has_translation(answer, translations.lines[line]);
         took[atomic_fetch_add(&requests, 1) % KEPT] = now() - begin;
         if (right && !last) continue;
         if (!right && atomic_fetch_add(&wrong, 1) == 0)
-            fprintf(stderr, "wrong: '%s': %s\n", texts.lines[line], answer);
+            fprintf(stderr, "wrong: %s '%s': %s\n", pair, texts.lines[line], answer);
         if (fd >= 0) close(fd);
         fd = dial();
     }
@@ -186,9 +194,27 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static int load(int clients, double seconds, const char *text_file, const char *translation_file) {
-    texts = read_lines(text_file);
-    translations = read_lines(translation_file);
+static void read_pairs(const char *path) {
+    Lines lines = read_lines(path);
+    for (int i = 0; i < lines.count; i++) {
+        char *fields[4] = {lines.lines[i]}, pair[128];
+        int count = 1;
+        for (char *tab; count < 4 && (tab = strchr(fields[count - 1], '\t')); count++) {
+            *tab = '\0';
+            fields[count] = tab + 1;
+        }
+        if (count < 4) {
+            fprintf(stderr, "%s: line %d has %d fields\n", path, i + 1, count);
+            exit(2);
+        }
+        snprintf(pair, sizeof pair, "source=%.40s&target=%.40s&", fields[0], fields[1]);
+        add_line(&languages, pair);
+        add_line(&texts, fields[2]);
+        add_line(&translations, fields[3]);
+    }
+}
+
+static int load(int clients, double seconds) {
     if (texts.count == 0 || texts.count != translations.count) {
         fprintf(stderr, "the files do not have the same lines\n");
         return 2;
@@ -215,7 +241,7 @@ static int word_bytes;
 
 static bool ask(int fd, const char *text, char *request, char *answer) {
     bool last;
-    size_t bytes = make_request(text, request);
+    size_t bytes = make_request("", text, request);
     return fd >= 0 && send_all(fd, request, bytes) && receive(fd, answer, &last) == 200 && !last;
 }
 
@@ -313,7 +339,7 @@ static int send_and_close(int count, double seconds) {
 static int slow(int count, double seconds) {
     int *fds = calloc((size_t)count, sizeof *fds);
     char request[4 * LINE_BYTES];
-    size_t bytes = make_request("one byte a second", request);
+    size_t bytes = make_request("", "one byte a second", request);
     for (int i = 0; i < count; i++) fds[i] = dial();
     for (size_t at = 0; at < bytes && (double)at < seconds; at++) {
         for (int i = 0; i < count; i++)
@@ -328,7 +354,7 @@ static int slow(int count, double seconds) {
 
 static int rude(int count) {
     char request[4 * LINE_BYTES];
-    size_t bytes = make_request("somebody who hangs up before the end .", request);
+    size_t bytes = make_request("", "somebody who hangs up before the end .", request);
     size_t head = (size_t)(strstr(request, "\r\n\r\n") + 4 - request);
     const size_t cuts[] = {head / 2, head + (bytes - head) / 2, bytes};
     for (int i = 0; i < count; i++) {
@@ -386,7 +412,15 @@ int main(int argc, char **argv) {
     port = argc > 1 ? atoi(argv[1]) : 0;
     signal(SIGPIPE, SIG_IGN);
     if (strcmp(what, "send") == 0 || strcmp(what, "last") == 0) return send_input(what[0] == 'l');
-    if (strcmp(what, "load") == 0 && argc == 7) return load(atoi(argv[3]), atof(argv[4]), argv[5], argv[6]);
+    if (strcmp(what, "load") == 0 && argc == 7) {
+        texts = read_lines(argv[5]);
+        translations = read_lines(argv[6]);
+        return load(atoi(argv[3]), atof(argv[4]));
+    }
+    if (strcmp(what, "pairs") == 0 && argc == 6) {
+        read_pairs(argv[5]);
+        return load(atoi(argv[3]), atof(argv[4]));
+    }
     if (strcmp(what, "beside") == 0 && argc == 6) return beside(atoi(argv[3]), atoi(argv[4]), atoi(argv[5]));
     if (strcmp(what, "hold") == 0 && argc == 5) return send_and_close(atoi(argv[3]), atof(argv[4]));
     if (strcmp(what, "leave") == 0 && argc == 4) return send_and_close(atoi(argv[3]), 0);
@@ -394,7 +428,8 @@ int main(int argc, char **argv) {
     if (strcmp(what, "rude") == 0 && argc == 4) return rude(atoi(argv[3]));
     if (strcmp(what, "connect") == 0 && argc == 4) return connect_often(atoi(argv[3]));
     if (strcmp(what, "listen") == 0 && argc > 3) return listen_for(argv + 3);
-    fprintf(stderr, "usage: serve-client PORT send|last|load|beside|hold|leave|slow|rude|connect|listen ...; "
-                    "see the head of its source\n");
+    fprintf(stderr,
+            "usage: serve-client PORT send|last|load|pairs|beside|hold|leave|slow|rude|connect|listen ...; "
+            "see the head of its source\n");
     return 2;
 }

@@ -56,6 +56,8 @@ void mem_scope_free(MemScope *scope) {
     free(scope);
 }
 
+size_t mem_scope_bytes(const MemScope *scope) { return scope->bytes; }
+
 bool mem_scope_active(void) { return current; }
 
 bool mem_scope_run(MemScope *scope, void (*work)(void *context), void *context) {

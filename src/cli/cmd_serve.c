@@ -17,11 +17,11 @@
 static const Option SERVE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "MODEL",
      .help = "model to translate with: a name in 'attn-mt models', a file, or the folder of a run; several "
-             "models form an ensemble",
+             "models form an ensemble; default: all models in 'attn-mt models'",
      .group = "Model"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "source and target language, such as en-fr; requests for other languages are refused; "
-             "default: the languages that the model was trained with, if its file names them"},
+             "default: the languages of the models, as their files name them"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N",
      .help = "number of threads that translate, 0 = one per core"},
@@ -79,36 +79,44 @@ static const Option SERVE_OPTIONS[] = {
      .max = 1000000000, .arg = "N",
      .help = "maximum number of waiting characters, over all requests; one request may take half of what "
              "is left (503)"},
-    {.flag = "max-memory", .type = OPT_INT, FIELD(max_memory), .default_text = "1000", .min = 1,
-     .max = 1000000,
-     .arg = "MB",
+    {.flag = "max-memory", .common = true, .type = OPT_INT, FIELD(max_memory), .default_text = "0",
+     .max = 10000000, .arg = "MB",
+     .help = "maximum memory of the models from the folders of models; the least recently used ones leave "
+             "for others; 0 = half of the machine's"},
+    {.flag = "batch-memory", .type = OPT_INT, FIELD(batch_memory), .default_text = "1000", .min = 1,
+     .max = 1000000, .arg = "MB",
      .help = "maximum memory of a thread for the texts that it translates at a time (503)"},
     {0}};
 /* clang-format on */
 
 static const char USAGE[] =
-    "Usage: attn-mt serve --model MODEL [OPTION...]\n"
+    "Usage: attn-mt serve [--model MODEL] [OPTION...]\n"
     "\n"
     "Translates over HTTP, with LibreTranslate's interface and a web page. Prints its\n"
-    "address when it is ready.\n";
+    "address when it is ready. Without a model it serves all of 'attn-mt models'.\n";
 
 static const char DETAILS[] =
     "POST /translate takes JSON or a form, also multipart: {\"q\": TEXT OR LIST,\n"
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"}. The other routes are\n"
     "GET /languages, /frontend/settings, /health, /metrics (for Prometheus) and /, a\n"
-    "page that translates while you type.\n"
+    "page that translates while you type; POST /detect tells the language of a text.\n"
+    "\n"
+    "Of the models in 'attn-mt models' each is loaded when it is first asked for. Two\n"
+    "languages that no model has go through models in between. \"source\": \"auto\"\n"
+    "detects the language.\n"
     "\n"
     "Waiting texts are translated together. Short requests come first, but long ones\n"
     "are not starved. The options under \"Limits\" bound the size and time of a\n"
     "request, and name the HTTP status of a request that exceeds them.\n"
     "\n"
     "SIGTERM stops the server: it refuses new connections, finishes the requests that\n"
-    "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP loads\n"
-    "the model again and loses no request. A socket passed by systemd (LISTEN_FDS)\n"
+    "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP reads\n"
+    "models, or their folders, and keys again and loses no request. A socket passed by systemd (LISTEN_FDS)\n"
     "replaces --address and --port; then a restart loses no request either.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
+    "  attn-mt serve --max-memory 2000\n"
     "  attn-mt serve -m best.safetensors --languages en-fr\n"
     "  curl -d q='go .' -d source=en -d target=fr http://127.0.0.1:5000/translate\n"
     "  attn-mt serve -m best.safetensors --port 0 --api-key-file keys.txt --max-characters 2000\n";

@@ -121,6 +121,8 @@ const char *attn_mt_target_language(const attn_mt_model *model) {
     return last->target_language ? last->target_language : name_or_null(&last->models.target_language);
 }
 
+size_t attn_mt_model_bytes(const attn_mt_model *model) { return model ? mem_scope_bytes(model->scope) : 0; }
+
 /* ---- glossaries and translation memories ---- */
 
 typedef struct {

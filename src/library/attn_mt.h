@@ -153,6 +153,8 @@ ATTN_MT_API attn_mt_status attn_mt_open_name(attn_mt_model **model, const char *
  * language that attn_mt_open_name chose; NULL if the file has none. The strings live as long as the model. */
 ATTN_MT_API const char *attn_mt_source_language(const attn_mt_model *model);
 ATTN_MT_API const char *attn_mt_target_language(const attn_mt_model *model);
+/* The memory that the model takes between calls, in bytes. 0 for NULL. */
+ATTN_MT_API size_t attn_mt_model_bytes(const attn_mt_model *model);
 /* No other call may use the model at this time. */
 ATTN_MT_API void attn_mt_close(attn_mt_model *model);
 

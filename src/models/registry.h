@@ -7,7 +7,7 @@
  *           in the name. Only headers are read, no weights.
  * Damaged   a file that is no model is listed with the reason, and is no model of the registry
  * Threads   a Registry does not change; the environment is read when it is opened
- * Owner     registry_free; steps and models are views into the Registry
+ * Owner     registry_free, registry_routes_free; routes, steps and models are views into the Registry
  */
 #ifndef MODELS_REGISTRY_H
 #define MODELS_REGISTRY_H
@@ -66,5 +66,13 @@ enum { REGISTRY_STEPS = 4 };
  * English, then the one with the most parameters. Returns the number of steps; 0: no route. */
 int registry_route(const Registry *registry, StrView source, StrView target, int most,
                    RegistryStep steps[REGISTRY_STEPS]);
+
+/* The same for many pairs: all routes from one language after the other. */
+typedef struct RegistryRoutes RegistryRoutes;
+RegistryRoutes *registry_routes_new(const Registry *registry);
+void registry_routes_from(RegistryRoutes *routes, StrView source); /* `source` must live on */
+int registry_routes_to(const RegistryRoutes *routes, StrView target, int most,
+                       RegistryStep steps[REGISTRY_STEPS]);
+void registry_routes_free(RegistryRoutes *routes);
 
 #endif

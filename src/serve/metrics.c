@@ -42,7 +42,7 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void write_head(const char *name, const char *kind, const char *help, StrBuf *out) {
+void metrics_write_head(const char *name, const char *kind, const char *help, StrBuf *out) {
     strbuf_format(out, "# HELP attn_mt_%s %s\n# TYPE attn_mt_%s %s\n", name, help, name, kind);
 }
 
@@ -57,19 +57,29 @@ void metrics_write(Metrics *metrics, StrBuf *out) {
     pthread_mutex_lock(&metrics->lock);
     Metrics now = *metrics;
     pthread_mutex_unlock(&metrics->lock);
-    write_head("requests_total", "counter", "requests by HTTP status", out);
+    metrics_write_head("requests_total", "counter", "requests by HTTP status", out);
     for (int status = 0; status < STATUSES; status++)
         if (now.answers[status] > 0)
             strbuf_format(out, "attn_mt_requests_total{status=\"%d\"} %ld\n", status, now.answers[status]);
     size_t count = now.count < RECENT ? (size_t)now.count : RECENT;
     qsort(now.seconds, count, sizeof *now.seconds, compare_seconds);
-    write_head("request_seconds", "summary", "from a request's first line to its answer, status 200", out);
+    metrics_write_head("request_seconds", "summary", "from a request's first line to its answer, status 200",
+                       out);
     write_quantiles(now.seconds, count, out);
     strbuf_format(out, "attn_mt_request_seconds_sum %.6g\nattn_mt_request_seconds_count %ld\n", now.sum,
                   now.count);
 }
 
 void metrics_write_number(const char *name, const char *kind, const char *help, double value, StrBuf *out) {
-    write_head(name, kind, help, out);
+    metrics_write_head(name, kind, help, out);
     strbuf_format(out, "attn_mt_%s %.15g\n", name, value);
+}
+
+void metrics_write_labelled(const char *name, const char *label, const char *of, double value, StrBuf *out) {
+    strbuf_format(out, "attn_mt_%s{%s=\"", name, label);
+    for (; *of; of++) {
+        if (*of == '"' || *of == '\\') strbuf_add_char(out, '\\');
+        strbuf_add_char(out, *of == '\n' ? ' ' : *of);
+    }
+    strbuf_format(out, "\"} %.15g\n", value);
 }

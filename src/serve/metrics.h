@@ -18,5 +18,8 @@ void metrics_add(Metrics *metrics, int status, double seconds);
 void metrics_write(Metrics *metrics, StrBuf *out);
 /* Appends one number. `kind` is "counter" or "gauge". */
 void metrics_write_number(const char *name, const char *kind, const char *help, double value, StrBuf *out);
+/* Appends the lines before the values of a metric, and one of its values, which has a label. */
+void metrics_write_head(const char *name, const char *kind, const char *help, StrBuf *out);
+void metrics_write_labelled(const char *name, const char *label, const char *of, double value, StrBuf *out);
 
 #endif

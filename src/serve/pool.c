@@ -1,5 +1,5 @@
-/* pool.c - the queue of jobs, the threads that translate batches of their texts, and two reference counts:
- * of models and of results. */
+/* pool.c - the queue of jobs, the threads that translate batches of their texts, and the count of the
+ * references to their results. */
 #include "serve/pool.h"
 
 #include <pthread.h>
@@ -18,12 +18,6 @@ static const double WAIT_PER_TEXT = 1e-4;
 enum { NAP_NANOSECONDS = 50000 };
 enum { OLDEST_EVERY = 4 /* batches */, LONG_TEXT_SENTENCES = 4 /* between two looks at the queue */ };
 
-/* The pool holds a reference while the models are current, and so does each batch. */
-typedef struct {
-    attn_mt_model *handle;
-    int references; /* under the pool's lock */
-} Model;
-
 /* The result of a batch. Each text holds a reference. */
 struct SharedResult {
     attn_mt_result *result;
@@ -32,13 +26,12 @@ struct SharedResult {
 
 struct Pool {
     PoolOptions options;
-    const char **paths; /* of the models */
+    ModelCache *models;
     pthread_t *threads;
     int started; /* threads */
     /* Under the lock: */
     pthread_mutex_t lock;
     pthread_cond_t work;
-    Model *model;
     Job *first, *last; /* the queue, oldest job first */
     int idle;          /* threads */
     int long_batches;  /* being translated */
@@ -46,52 +39,6 @@ struct Pool {
     bool stop;
     PoolStats stats;
 };
-
-/* ---- models ---- */
-
-static Status model_load(const Pool *pool, Model **model) {
-    attn_mt_error error;
-    attn_mt_model *handle;
-    attn_mt_result *empty = NULL;
-    attn_mt_options options = {.shortlist = pool->options.shortlist};
-    attn_mt_status failed =
-        attn_mt_open(&handle, pool->paths, (int)pool->options.models->count, pool->options.precision, &error);
-    /* Without texts, this checks the options. */
-    if (!failed) failed = attn_mt_translate(handle, NULL, 0, &options, &empty, &error);
-    attn_mt_release(empty);
-    if (failed) {
-        attn_mt_close(handle);
-        Status status = failed == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)failed;
-        status_fail(status, "%s", error.message);
-        if (error.hint[0]) status_hint(status, "%s", error.hint);
-        return status;
-    }
-    *model = mem_alloc(1, sizeof **model);
-    **model = (Model){handle, 1};
-    return STATUS_OK;
-}
-
-static void model_release(Pool *pool, Model *model) {
-    pthread_mutex_lock(&pool->lock);
-    bool last = --model->references == 0;
-    pthread_mutex_unlock(&pool->lock);
-    if (!last) return;
-    attn_mt_close(model->handle); /* without the lock, because it takes time */
-    mem_free(model);
-    mem_trim(); /* memory of other threads may lie between the weights */
-}
-
-Status pool_reload(Pool *pool) {
-    Model *loaded;
-    TRY(model_load(pool, &loaded));
-    pthread_mutex_lock(&pool->lock);
-    Model *old = pool->model;
-    pool->model = loaded;
-    pool->stats.reloads++;
-    pthread_mutex_unlock(&pool->lock);
-    model_release(pool, old);
-    return STATUS_OK;
-}
 
 /* ---- the queue ---- */
 
@@ -128,6 +75,7 @@ static Job *cancel_abandoned(Pool *pool) {
         job->cancelled = true;
         pool->stats.queued_texts -= job->count - job->scheduled;
         pool->stats.queued_characters -= job->queued_characters;
+        cached_model_leave(job->kind.model, job->count - job->scheduled);
         job->unfinished -= job->count - job->scheduled;
         if (job->unfinished > 0) continue;
         job->next = cancelled;
@@ -151,7 +99,7 @@ static Job *choose_job(const Pool *pool, bool short_only) {
     bool oldest = pool->stats.batches % OLDEST_EVERY == OLDEST_EVERY - 1;
     Job *best = NULL;
     for (Job *job = pool->first; job && !(oldest && best); job = job->next) {
-        if (short_only && next_text_is_long(job)) continue;
+        if (!cached_model_is_ready(job->kind.model) || (short_only && next_text_is_long(job))) continue;
         if (!best || job->queued_characters < best->queued_characters) best = job;
     }
     return best;
@@ -171,7 +119,8 @@ typedef struct {
     int count, characters;
     JobKind kind;
     bool is_long;
-    Model *model; /* a reference */
+    LoadedModel *model;     /* a reference; NULL: the model cannot be loaded */
+    attn_mt_status failure; /* then */
 } Batch;
 
 typedef struct {
@@ -193,9 +142,17 @@ static void batch_free(Batch *batch) {
     mem_free(batch->texts);
 }
 
+static bool same_target(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
 static bool same_kind(JobKind a, JobKind b) {
-    return a.html == b.html && a.n_best == b.n_best && a.attention == b.attention &&
-           a.accelerator == b.accelerator;
+    return a.model == b.model && same_target(a.target, b.target) && a.html == b.html &&
+           a.n_best == b.n_best && a.attention == b.attention && a.accelerator == b.accelerator;
+}
+
+static void copy_failure(Batch *batch, Job *job) {
+    const char *reason;
+    batch->failure = cached_model_failure(job->kind.model, &reason);
+    snprintf(job->reason, sizeof job->reason, "%s", reason);
 }
 
 /* Moves texts of the job to the batch, until it has `limit` texts. Under the lock. */
@@ -208,6 +165,7 @@ static void batch_add(Pool *pool, Batch *batch, Job *job, int limit) {
         batch->items[batch->count++] = (BatchItem){job, job->scheduled++};
         batch->characters += characters;
         job->queued_characters -= (size_t)characters;
+        if (!batch->model) copy_failure(batch, job);
     }
     if (job->scheduled == job->count) queue_remove(pool, job);
 }
@@ -216,13 +174,13 @@ static void batch_add(Pool *pool, Batch *batch, Job *job, int limit) {
  * jobs. Rule 2 of pool.h. Under the lock. */
 static void batch_fill(Pool *pool, Batch *batch, Job *first) {
     int free_threads = pool->idle + 1;
-    int quota = (pool->stats.queued_texts + free_threads - 1) / free_threads;
+    CachedModel *model = first->kind.model;
+    int quota = (cached_model_waiting(model) + free_threads - 1) / free_threads;
     int limit = quota < pool->options.max_batch ? quota : pool->options.max_batch;
     batch->count = batch->characters = 0;
     batch->kind = first->kind;
     batch->is_long = next_text_is_long(first);
-    batch->model = pool->model;
-    batch->model->references++;
+    batch->model = cached_model_take(model);
     batch_add(pool, batch, first, limit);
     for (Job *job = pool->first, *next; job && batch->count < limit; job = next) {
         next = job->next;
@@ -230,7 +188,8 @@ static void batch_fill(Pool *pool, Batch *batch, Job *first) {
     }
     pool->stats.queued_texts -= batch->count;
     pool->stats.queued_characters -= (size_t)batch->characters;
-    pool->stats.texts += batch->count;
+    cached_model_leave(model, batch->count);
+    pool->stats.texts += batch->model ? batch->count : 0;
     pool->stats.batches++;
     pool->long_batches += batch->is_long;
 }
@@ -249,6 +208,11 @@ static void serve_short_texts(void *context, double fraction);
  * text cannot fail the others. */
 static void batch_translate(Worker *worker, const Batch *batch, int first, int count) {
     const Pool *pool = worker->pool;
+    if (!batch->model) {
+        set_result(batch, first, count, NULL, batch->failure);
+        return;
+    }
+    const attn_mt_guide guide = {.size = sizeof guide, .target_language = batch->kind.target};
     attn_mt_options options = {.memory_limit = pool->options.batch_memory,
                                .beam_size = pool->options.beam_size,
                                .n_best = batch->kind.n_best,
@@ -259,11 +223,12 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
                                .markup = batch->kind.html,
                                .attention = batch->kind.attention,
                                .accelerator = batch->kind.accelerator,
-                               .shortlist = pool->options.shortlist};
+                               .shortlist = pool->options.shortlist,
+                               .guide = &guide};
     if (options.beam_size > 0 && options.beam_size < options.n_best) options.beam_size = options.n_best;
     attn_mt_result *result;
-    attn_mt_status status =
-        attn_mt_translate(batch->model->handle, batch->texts + first, count, &options, &result, NULL);
+    attn_mt_status status = attn_mt_translate(loaded_model_handle(batch->model), batch->texts + first, count,
+                                              &options, &result, NULL);
     /* NOANALYZE(malloc-leak): after the loop of set_result gcc knows only the last text that has it */
     SharedResult *shared = status == ATTN_MT_OK ? malloc(sizeof *shared) : NULL;
     if (status == ATTN_MT_OK && !shared) status = ATTN_MT_MEMORY;
@@ -282,6 +247,7 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
 static void batch_finish(Pool *pool, const Batch *batch) {
     pthread_mutex_lock(&pool->lock);
     pool->long_batches -= batch->is_long;
+    if (batch->model) loaded_model_release(batch->model);
     if (batch->is_long) pthread_cond_broadcast(&pool->work); /* a thread may wait for this: rule 3 */
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < batch->count; i++) {
@@ -291,7 +257,6 @@ static void batch_finish(Pool *pool, const Batch *batch) {
         pthread_mutex_unlock(&pool->lock);
         if (last) job->done(job->context, job);
     }
-    model_release(pool, batch->model);
 }
 
 /* Called while a long text is translated, after every few sentences. If short texts are queued and no thread
@@ -399,6 +364,7 @@ void pool_trim(Pool *pool) {
 
 bool pool_submit(Pool *pool, Job *job) {
     job->cancelled = false;
+    job->reason[0] = '\0';
     job->scheduled = 0;
     job->unfinished = job->count;
     job->queued_characters = 0;
@@ -408,9 +374,11 @@ bool pool_submit(Pool *pool, Job *job) {
         job->queued_characters += characters;
     }
     pthread_mutex_lock(&pool->lock);
-    bool fits = job->queued_characters <= (pool->options.max_queued - pool->stats.queued_characters) / 2;
+    size_t queued = pool->stats.queued_characters, most = pool->options.max_queued;
+    bool fits = job->goes_on || (queued < most && job->queued_characters <= (most - queued) / 2);
     if (fits) {
         queue_add(pool, job);
+        cached_model_await(job->kind.model, job->count);
         pool->stats.queued_texts += job->count;
         pool->stats.queued_characters += job->queued_characters;
         pthread_cond_broadcast(&pool->work);
@@ -426,19 +394,7 @@ PoolStats pool_stats(Pool *pool) {
     return stats;
 }
 
-static void copy_language(char copy[POOL_LANGUAGE], const char *name) {
-    bool fits = name && strlen(name) < POOL_LANGUAGE;
-    snprintf(copy, POOL_LANGUAGE, "%s", fits ? name : "");
-}
-
-PoolLanguages pool_languages(Pool *pool) {
-    PoolLanguages languages = {"", ""};
-    pthread_mutex_lock(&pool->lock);
-    copy_language(languages.source, attn_mt_source_language(pool->model->handle));
-    copy_language(languages.target, attn_mt_target_language(pool->model->handle));
-    pthread_mutex_unlock(&pool->lock);
-    return languages;
-}
+ModelCache *pool_models(Pool *pool) { return pool->models; }
 
 static Status start_threads(Pool *pool) {
     sigset_t before = signals_block();
@@ -455,9 +411,12 @@ Status pool_new(Pool **result, const PoolOptions *options) {
     pool->options = *options;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->work, NULL);
-    pool->paths = mem_alloc(options->models->count, sizeof *pool->paths);
-    for (size_t i = 0; i < options->models->count; i++) pool->paths[i] = options->models->items[i];
-    Status status = model_load(pool, &pool->model);
+    ModelCacheOptions models = {.precision = options->precision,
+                                .shortlist = options->shortlist,
+                                .most_bytes = options->model_memory,
+                                .lock = &pool->lock,
+                                .changed = &pool->work};
+    Status status = model_cache_new(&pool->models, &models);
     if (status == STATUS_OK) status = start_threads(pool);
     if (status != STATUS_OK) pool_free(pool), pool = NULL;
     *result = pool;
@@ -471,11 +430,10 @@ void pool_free(Pool *pool) {
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->started; i++) pthread_join(pool->threads[i], NULL);
-    if (pool->model) model_release(pool, pool->model);
+    model_cache_free(pool->models);
     pthread_cond_destroy(&pool->work);
     pthread_mutex_destroy(&pool->lock);
     mem_free(pool->threads);
-    mem_free(pool->paths);
     mem_free(pool);
 }
 

@@ -1,4 +1,4 @@
-/* pool.h - threads that translate the texts of queued jobs in batches, with models that can be reloaded.
+/* pool.h - threads that translate the texts of queued jobs in batches.
  *
  * A job is the list of texts of one request. Its life:
  *
@@ -8,19 +8,20 @@
  *          +--> no space in the queue: false
  *
  * A batch can have texts of several jobs, and a job can have texts in several batches. A job leaves the queue
- * when its last text is in a batch, and is done when all of its batches are.
+ * when its last text is in a batch, and is done when all of its batches are. A job waits in the queue until
+ * its model is in memory (model_cache.h); all texts of a batch have one model.
  *
  * The scheduler. Size is counted in characters. A connection has at most one job in the queue.
  *   1. A free thread chooses the job with the fewest characters left. Every fourth batch begins with the
  *      oldest job instead, so that no job starves.
  *   2. A batch has at most PoolOptions.max_batch texts and POOL_BATCH_CHARACTERS characters, or one text that
- *      is longer. A thread takes at most its quota: the number of queued texts divided by the number of free
- *      threads. So a single text is translated at once, and many texts are translated together.
+ *      is longer. A thread takes at most its quota: the number of queued texts of the model divided by the
+ *      number of free threads. So a single text is translated at once, and many texts together.
  *   3. A text of POOL_LONG_TEXT characters or more is long. If there are several threads, at least one of
  *      them has no long text. A thread with a long text looks at the queue after every few sentences. If
  *      short texts are queued and no thread is free, it translates a batch of them first.
  *   4. A job is refused if it is larger than half of the space left in the queue. So the fuller the queue,
- *      the smaller the jobs that it accepts.
+ *      the smaller the jobs that it accepts. A job that goes on with the results of another is not refused.
  *   5. While the queue holds more than one batch, jobs whose clients have gone are cancelled.
  *
  * After a batch a thread waits for the answered clients to send their next requests: at most a ten-thousandth
@@ -29,7 +30,7 @@
  *   Memory    each batch has a limit, and the batch of short texts beside a long one has the same. If that is
  *             not enough, the texts of the batch are translated one by one
  *   Reload    a batch keeps the models that it began with
- *   Fails     pool_new, pool_reload: as attn_mt_open
+ *   Fails     pool_new: STATUS_RUNTIME. If a model cannot be loaded, its jobs fail with the reason
  *   Threads   any, except pool_new and pool_free
  */
 #ifndef SERVE_POOL_H
@@ -39,12 +40,15 @@
 #include "base/status.h"
 #include "base/strview.h"
 #include "library/attn_mt.h"
+#include "serve/model_cache.h"
 
 typedef struct Pool Pool;
 typedef struct SharedResult SharedResult;
 
 /* How the texts of a job are translated. The texts of a batch have the same kind. */
 typedef struct {
+    CachedModel *model;
+    const char *target; /* language token of the model, as in attn_mt_guide; or NULL */
     bool html;
     int n_best, attention, accelerator; /* as in attn_mt_options */
 } JobKind;
@@ -70,7 +74,9 @@ typedef struct Job {
     void (*done)(void *context, struct Job *job);
     bool (*client_gone)(void *context); /* called with the pool's lock held */
     void *context;                      /* of both */
+    bool goes_on;                       /* with the results of a job that was accepted: never refused */
     bool cancelled;                     /* the client has gone, and some texts have no result */
+    char reason[256];                   /* why the model cannot be loaded; otherwise empty */
     /* Private. */
     struct Job *next, *previous;
     int scheduled, unfinished; /* texts: in a batch so far; without a result */
@@ -78,7 +84,6 @@ typedef struct Job {
 } Job;
 
 typedef struct {
-    const StrList *models;
     attn_mt_precision precision;
     int threads, max_batch; /* max_batch: texts */
     int beam_size;          /* 0: the model's own */
@@ -86,33 +91,25 @@ typedef struct {
     bool split;
     size_t max_queued;   /* characters */
     size_t batch_memory; /* bytes */
+    size_t model_memory; /* bytes of all models but fixed ones; 0: no limit */
 } PoolOptions;
-
-enum { POOL_LANGUAGE = 40 }; /* characters of the name of a language, with its NUL */
 
 typedef struct {
     int queued_texts;
     size_t queued_characters;
-    long batches, texts, reloads; /* since the start */
+    long batches, texts; /* since the start */
 } PoolStats;
 
-/* The languages of the current models; "" if unknown. */
-typedef struct {
-    char source[POOL_LANGUAGE], target[POOL_LANGUAGE];
-} PoolLanguages;
-
 Status pool_new(Pool **pool, const PoolOptions *options);
-void pool_free(Pool *pool); /* the queue must be empty */
+void pool_free(Pool *pool); /* the queue must be empty, and no catalog left */
+ModelCache *pool_models(Pool *pool);
 /* The size of texts [count] in the queue: their characters, and one more for each text. */
 size_t pool_characters(const char *const *texts, int count);
 /* False if the queue has no space for the job; then nothing has happened. A job has at least one text. */
 bool pool_submit(Pool *pool, Job *job);
 /* Returns freed memory to the system. */
 void pool_trim(Pool *pool);
-/* Loads the models again. If that fails, the old ones stay. */
-Status pool_reload(Pool *pool);
 PoolStats pool_stats(Pool *pool);
-PoolLanguages pool_languages(Pool *pool);
 
 /* The results of a text whose status is ATTN_MT_OK. NULL: there is no candidate of this rank, or no
  * weights. */

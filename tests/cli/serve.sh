@@ -162,7 +162,7 @@ done
 wait "$load" || fail "requests were lost in a reload: $(cat "$TMP/load")"
 mv "$model" "$model.away"
 kill -HUP "$server"
-while ! grep -q "continues with the old model" "$TMP/serve.log"; do sleep 0.1; done
+while ! grep -q "continues with the old models" "$TMP/serve.log"; do sleep 0.1; done
 grep -q "cannot open '$model'" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
 gives "the old model" 200 "$french" post_json "{\"q\": \"$first\"}"
 mv "$model.away" "$model"
@@ -237,7 +237,7 @@ gives "head" 431 '' long_head
 # SIGHUP reloads keys and models together.
 echo '# none' >"$TMP/keys"
 kill -HUP "$server"
-while ! grep -q "continues with the old model" "$TMP/serve.log"; do sleep 0.1; done
+while ! grep -q "continues with the old models" "$TMP/serve.log"; do sleep 0.1; done
 grep -q "'$TMP/keys' has no key" "$TMP/serve.log" || fail "reload: $(cat "$TMP/serve.log")"
 [ "$(metric reloads_total)" -eq 0 ] || fail "models were loaded without the keys"
 gives "a key of before" 200 'translatedText' post_json "{\"q\": \"x\", $key}"
@@ -283,7 +283,7 @@ wait "$held1"
 gives "half a request when the server stops" 408 'too slow' cat "$TMP/held.1"
 
 # Usage errors.
-expect 2 "$attn" serve
+expect 2 env ATTN_MT_MODELS="$TMP/none" XDG_DATA_DIRS="$TMP/none" "$attn" serve
 says "no model given"
 expect 1 "$attn" serve -m /nowhere
 expect 2 "$attn" serve -m "$model" --languages english

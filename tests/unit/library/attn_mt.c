@@ -251,6 +251,7 @@ static void assert_languages(const char *provenance, const char *source, const c
     assert_int_equal(modelfile_save(tiny, seq2seq_params(tiny)->data, provenance, file), STATUS_OK);
     seq2seq_free(tiny);
     assert_int_equal(attn_mt_open(&model, &name, 1, ATTN_MT_FLOAT32, NULL), ATTN_MT_OK);
+    assert_in_range(attn_mt_model_bytes(model), 1000, 10000000);
     if (source) {
         assert_string_equal(attn_mt_source_language(model), source);
         assert_string_equal(attn_mt_target_language(model), target);
@@ -386,6 +387,7 @@ static void test_null(void **state) {
     attn_mt_release(result);
     assert_null(attn_mt_source_language(NULL));
     assert_null(attn_mt_target_language(NULL));
+    assert_int_equal(attn_mt_model_bytes(NULL), 0);
     assert_null(attn_mt_candidate_at(NULL, 0, 0));
     assert_null(attn_mt_attention(NULL, 0, 0));
     attn_mt_close(model);

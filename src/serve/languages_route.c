@@ -1,0 +1,133 @@
+/* languages_route.c - what can be translated, and which language a text is in: GET /languages, GET
+ * /frontend/settings and POST /detect. */
+#include "base/mem.h"
+#include "io/json.h"
+#include "serve/service_private.h"
+
+enum { FRONTEND_TIMEOUT = 500 /* milliseconds that LibreTranslate's page waits for the next key */ };
+
+/* {"code": "en", "name": "English", "targets": ["fr"]} */
+static void write_language(const Catalog *catalog, int language, bool with_targets, StrBuf *out) {
+    json_open_object(out);
+    json_put_string(out, "code", catalog_code(catalog, language));
+    json_put_string(out, "name", catalog_name(catalog, language));
+    json_put_array(out, "targets");
+    for (int t = 0; t < catalog_count(catalog) && with_targets; t++)
+        if (catalog_route(catalog, language, t)->count > 0) json_write_string(out, catalog_code(catalog, t));
+    json_close_array(out);
+    json_close_object(out);
+}
+
+static void write_languages(void *context) {
+    BodyWriter *writer = context;
+    StrBuf *out = &writer->body;
+    json_open_array(out);
+    for (int i = 0; i < catalog_count(writer->catalog); i++) write_language(writer->catalog, i, true, out);
+    json_close_array(out);
+    strbuf_add_char(out, '\n');
+}
+
+void route_languages(Service *service, HttpRequest *http) {
+    BodyWriter writer = {.service = service, .http = http, .catalog = service_catalog(service)};
+    body_writer_answer(&writer, write_languages, (HttpAnswer){.status = 200, .type = "application/json"});
+}
+
+/* The first pair. */
+static void find_first(const Catalog *catalog, int *source, int *target) {
+    *source = *target = 0;
+    while (!catalog_is_source(catalog, *source)) ++*source;
+    while (catalog_route(catalog, *source, *target)->count == 0) ++*target;
+}
+
+/* What clients of LibreTranslate ask for at their start. */
+static void write_settings(void *context) {
+    BodyWriter *writer = context;
+    StrBuf *out = &writer->body;
+    int source, target;
+    find_first(writer->catalog, &source, &target);
+    json_open_object(out);
+    json_put_integer(out, "charLimit", writer->service->options->max_characters);
+    json_put_integer(out, "frontendTimeout", FRONTEND_TIMEOUT);
+    json_put_bool(out, "apiKeys", writer->service->options->api_key_file);
+    json_put_bool(out, "keyRequired", writer->service->options->api_key_file);
+    json_put_bool(out, "suggestions", false);
+    json_put_bool(out, "filesTranslation", false);
+    json_put_array(out, "supportedFilesFormat");
+    json_close_array(out);
+    json_put_object(out, "language");
+    json_write_key(out, "source");
+    write_language(writer->catalog, source, true, out);
+    json_write_key(out, "target");
+    write_language(writer->catalog, target, false, out);
+    json_close_object(out);
+    json_close_object(out);
+    strbuf_add_char(out, '\n');
+}
+
+void route_settings(Service *service, HttpRequest *http) {
+    BodyWriter writer = {.service = service, .http = http, .catalog = service_catalog(service)};
+    body_writer_answer(&writer, write_settings, (HttpAnswer){.status = 200, .type = "application/json"});
+}
+
+/* ---- POST /detect ---- */
+
+typedef struct {
+    const Catalog *catalog;
+    StrView text;
+    StrBuf body;
+} DetectAnswer;
+
+/* [{"confidence": 98.2, "language": "en"}, ...], the most probable first. */
+static void write_detections(void *context) {
+    enum { MOST = 10 };
+    DetectAnswer *answer = context;
+    const Catalog *catalog = answer->catalog;
+    int count = catalog_count(catalog);
+    Detection *ranked = mem_alloc((size_t)count, sizeof *ranked);
+    StrBuf *out = &answer->body;
+    detector_run(catalog_detector(catalog), answer->text, ranked);
+    json_open_array(out);
+    for (int i = 0; i < count && i < MOST && ranked[i].confidence > 0; i++) {
+        json_open_object(out);
+        write_confidence(ranked[i].confidence, out);
+        json_put_string(out, "language", catalog_code(catalog, ranked[i].candidate));
+        json_close_object(out);
+    }
+    json_close_array(out);
+    strbuf_add_char(out, '\n');
+    mem_free(ranked);
+}
+
+static void answer_detection(Service *service, HttpRequest *http, const Catalog *catalog, MemScope *scope) {
+    Parsing parsing = {.service = service, .http = http, .catalog = catalog};
+    DetectAnswer answer = {.catalog = catalog};
+    bool had_memory = mem_scope_run(scope, parsing_run, &parsing);
+    int status;
+    bool valid = parsing_refusal(&parsing, had_memory, &status) == NULL;
+    if (valid && parsing.request.count == 1) {
+        answer.text = sv(parsing.request.texts[0]);
+        had_memory = mem_scope_run(http_scope(http), write_detections, &answer);
+    }
+    const char *message = parsing_refusal(&parsing, had_memory, &status);
+    if (message)
+        http_answer_error(http, status, message);
+    else if (parsing.request.count != 1)
+        http_answer_error(http, 400, "'q' is not one text");
+    else
+        http_answer(http, &(HttpAnswer){
+                              .status = 200, .type = "application/json", .body = strbuf_view(&answer.body)});
+}
+
+void route_detect(Service *service, HttpRequest *http) {
+    Catalog *catalog = service_catalog(service);
+    MemScope *scope = catalog_detector(catalog) ? parsing_scope(service) : NULL;
+    if (!catalog_detector(catalog))
+        http_answer_error(http, 404,
+                          "this server does not detect languages; GET /languages lists its languages");
+    else if (scope)
+        answer_detection(service, http, catalog, scope);
+    else
+        http_answer_error(http, 503, "out of memory");
+    mem_scope_free(scope);
+    catalog_release(catalog);
+}

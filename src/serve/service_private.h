@@ -1,0 +1,78 @@
+/* service_private.h - the server as its routes share it.
+ *
+ * service.c starts and stops it. routes.c finds the route of a request; translate_route.c and
+ * languages_route.c have the larger ones, and parsing.c reads the bodies of their requests.
+ */
+#ifndef SERVE_SERVICE_PRIVATE_H
+#define SERVE_SERVICE_PRIVATE_H
+
+#include <pthread.h>
+#include "serve/catalog.h"
+#include "serve/http.h"
+#include "serve/keys.h"
+#include "serve/metrics.h"
+#include "serve/pool.h"
+#include "serve/request.h"
+#include "serve/service.h"
+
+typedef struct {
+    const ServiceOptions *options;
+    CatalogPair pair; /* of --languages */
+    Keys *keys;
+    Metrics *metrics;
+    Pool *pool;
+    HttpServer *http;
+    pthread_mutex_t lock;
+    Catalog *catalog; /* under the lock */
+    long reloads;     /* under the lock */
+} Service;
+
+/* A reference to the current catalog. */
+Catalog *service_catalog(Service *service);
+
+long service_reloads(Service *service);
+
+/* Answers every request: the HttpHandler. */
+void routes_handle(void *service, HttpRequest *http);
+
+/* A request whose body is read. It lives only while it is parsed, in a scope of its own. */
+typedef struct {
+    Service *service;
+    const HttpRequest *http;
+    const Catalog *catalog;
+    bool translate; /* choose languages, and check what only /translate has */
+    struct TranslateCall *call;
+    TranslateRequest request;
+    int source, target; /* languages of the catalog */
+    Status status;
+    bool allowed;
+} Parsing;
+
+/* For the body of a request. NULL: no memory. */
+MemScope *parsing_scope(const Service *service);
+/* Reads the body and checks it. `context` is a Parsing; a well-formed request without a valid key gets no
+ * further checks. */
+void parsing_run(void *context);
+/* Why the request is answered with *status; NULL: it is valid. */
+const char *parsing_refusal(const Parsing *parsing, bool had_memory, int *status);
+
+/* An answer that is written in the scope of its request. */
+typedef struct {
+    Service *service;
+    HttpRequest *http;
+    Catalog *catalog; /* a reference until the answer; or NULL */
+    StrBuf body;
+} BodyWriter;
+
+/* Answers with what `write` makes of the writer, or 503. */
+void body_writer_answer(BodyWriter *writer, void (*write)(void *context), HttpAnswer answer);
+/* "confidence": in per cent. */
+void write_confidence(double confidence, StrBuf *out);
+
+/* Routes. */
+void route_translate(Service *service, HttpRequest *http);
+void route_languages(Service *service, HttpRequest *http);
+void route_settings(Service *service, HttpRequest *http);
+void route_detect(Service *service, HttpRequest *http);
+
+#endif

@@ -1,0 +1,28 @@
+/* translate_call.h - a request to translate, from its body to its answer. translate_route.c takes it through
+ * the models of its route, translate_answer.c writes the answer. */
+#ifndef SERVE_TRANSLATE_CALL_H
+#define SERVE_TRANSLATE_CALL_H
+
+#include "serve/service_private.h"
+
+/* Texts, `problems` and `body` are in the scope of `http`. */
+typedef struct TranslateCall {
+    Service *service;
+    HttpRequest *http;
+    Catalog *catalog; /* a reference */
+    const CatalogRoute *route;
+    int step;                 /* of the route */
+    int source;               /* language of the catalog */
+    Job job;                  /* of the step */
+    JobKind kind;             /* of the last step */
+    const char *const *texts; /* [job.count] of the request */
+    int *problems;            /* [job.count] sums of attn_mt_problem, of all steps */
+    bool list;                /* "q" is a list, and so are the members of the answer */
+    bool detect;              /* the answer has "detectedLanguage" */
+    StrBuf body;              /* of the answer */
+} TranslateCall;
+
+/* Writes `body`. `context` is the TranslateCall. Runs in the scope of the request. */
+void translate_answer_write(void *context);
+
+#endif
