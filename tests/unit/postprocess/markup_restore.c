@@ -143,7 +143,7 @@ static void test_words_of_marks(void **state) {
     translator_run(translator, &view, NULL, 1, 1, &translation);
     strbuf_add(&out, strbuf_view(&translation.items[0].text));
     translation_free(&translation);
-    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 20)
+    assert_true((double)(clock() - began) / CLOCKS_PER_SEC < 20);
     Markup markup = {0};
     markup_find(strbuf_view(&out), &markup);
     assert_int_equal(markup.count, 2 * PAIRS * TEXT_WORDS);
