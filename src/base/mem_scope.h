@@ -29,7 +29,7 @@ void mem_scope_free(MemScope *scope);
 /* False: memory ran out; the scope is now empty. */
 bool mem_scope_run(MemScope *scope, void (*work)(void *context), void *context);
 size_t mem_scope_bytes(const MemScope *scope); /* of its blocks and their table now */
-bool mem_scope_active(void); /* does this thread run in a scope? */
+bool mem_scope_active(void);                   /* does this thread run in a scope? */
 /* The file descriptor that the work has open while it allocates; a long jump closes it. -1: none any more. */
 void mem_scope_file(int fd);
 
