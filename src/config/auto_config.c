@@ -271,13 +271,16 @@ static void choose_score(Rule *rule) {
     explain(rule, "tells short targets apart too");
 }
 
-static void choose_placeholders(Rule *rule, DataSize size) {
+/* They cost a little quality where all kinds are known, so they are not chosen. */
+static void hint_placeholders(const Rule *rule, DataSize size) {
     enum { LEAST_PERCENT = 3 };
-    const Config *config = rule->config;
     double percent = 100.0 * (double)size.marked / (double)size.pairs;
-    if (config->data.placeholders != PLACEHOLDERS_AUTO || config->text.tokenizer != TOKENIZER_BPE) return;
-    if (percent > LEAST_PERCENT) set_text(rule, "data.placeholders", "true");
-    explain(rule, "%.0f %% of the pairs have placeholders, on both sides", percent);
+    if (percent <= LEAST_PERCENT || rule->config->text.tokenizer != TOKENIZER_BPE) return;
+    if (option_is_given(rule->user_options, "data.placeholders")) return;
+    log_info(
+        "hint     %.0f %% of the pairs have placeholders; data.placeholders=true is better for ones that no "
+        "pair has, and a little worse for the others",
+        percent);
 }
 
 void auto_config_choose(Config *config, const UserOptions *user_options, DataSize size, bool fine_tune) {
@@ -287,7 +290,7 @@ void auto_config_choose(Config *config, const UserOptions *user_options, DataSiz
     choose_model(&rule, size.pairs);
     choose_training(&rule, size, fine_tune);
     choose_score(&rule);
-    if (!fine_tune) choose_placeholders(&rule, size);
+    if (!fine_tune) hint_placeholders(&rule, size);
     if (!fine_tune) choose_for_few(&rule, size.pairs);
     strbuf_free(&rule.line);
 }

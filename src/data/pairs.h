@@ -29,19 +29,15 @@
 enum { PAIR_MAX_BYTES = 1 << 20 };
 enum { PAIR_SOURCE, PAIR_TARGET, PAIR_SIDES };
 
-/* Do models learn to carry placeholders as reserved tokens (tokenizer/reserved_tokens.h)? */
-typedef enum { PLACEHOLDERS_AUTO, PLACEHOLDERS_TRUE, PLACEHOLDERS_FALSE } PlaceholderTraining;
-#define PLACEHOLDERS_CHOICES "auto|true|false"
-
 typedef struct {
     StrList train, valid, general; /* file lists */
     char *source, *target;         /* language names, e.g. "en" and "fr" */
     char *columns;                 /* names of the TSV columns in order, e.g. "en,fr"; NULL: source, target */
     int max_length;                /* tokens per side; longer training pairs are left out; 0 = no limit */
     double max_ratio;              /* longer side / shorter side in tokens; 0 = no limit */
-    double held_out;  /* fraction of the training pairs used for validation if `valid` is empty */
-    int placeholders; /* PlaceholderTraining */
-    int limit;        /* read only the first N training pairs, including those held out; 0 = all */
+    double held_out;   /* fraction of the training pairs used for validation if `valid` is empty */
+    bool placeholders; /* models learn to carry them as reserved tokens (tokenizer/reserved_tokens.h) */
+    int limit;         /* read only the first N training pairs, including those held out; 0 = all */
 } DataOptions;
 
 /* A hash of the source decides whether a pair is held out for validation, so that no source is in both

@@ -139,7 +139,7 @@ static void make_learner(Run *run) {
 
 /* Vocabularies of an earlier training, or with a bound of their size, may lack reserved tokens. */
 static void find_reserved(Run *run) {
-    if (run->config->data.placeholders != PLACEHOLDERS_TRUE) return;
+    if (!run->config->data.placeholders) return;
     run->reserved = tokenizer_has_reserved(run->data.source) && tokenizer_has_reserved(run->data.target);
     if (!run->reserved)
         log_warn("data.placeholders = true, but the vocabulary lacks the reserved tokens: it is that of a "

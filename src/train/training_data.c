@@ -34,7 +34,7 @@ static Status check_files(const DataOptions *data) {
 static TextOptions text_options(const Config *config) {
     TextOptions text = config->text;
     text.all_pieces = config->train.bpe_dropout_source > 0 || config->train.bpe_dropout_target > 0;
-    text.reserved = config->data.placeholders == PLACEHOLDERS_TRUE;
+    text.reserved = config->data.placeholders;
     return text;
 }
 

@@ -49,6 +49,17 @@ train 0 constant "$TMP/plain.tsv" --set train.schedule=constant --max-updates 1
 silent_on 'to 0 at the end'
 says 'train.learning_rate=0.003'
 
+# Many pairs with placeholders: a hint, unless the option is given.
+awk -F'\t' '{ print "%s " $1 "\t%s " $2 }' "$TMP/plain.tsv" >"$TMP/marked.tsv"
+train 0 marked "$TMP/marked.tsv" --max-updates 1
+says 'hint     100 % of the pairs have placeholders; data.placeholders=true is better for'
+train 0 reserved "$TMP/marked.tsv" --max-updates 1 --set data.placeholders=true
+silent_on 'of the pairs have placeholders'
+expect 0 "$attn" inspect "$TMP/reserved/last.safetensors"
+grep -q '^  reserved' "$TMP/out" || fail "no reserved tokens: $(cat "$TMP/out")"
+expect 0 "$attn" inspect "$TMP/marked/last.safetensors"
+! grep -q '^  reserved' "$TMP/out" || fail "reserved tokens: $(cat "$TMP/out")"
+
 # BLEU counts characters of a language without spaces, in training and afterwards.
 awk -F'\t' '{ print $1 "\t\344\270\200\344\272\214" NR }' "$TMP/plain.tsv" >"$TMP/chinese.tsv"
 train 0 chinese "$TMP/chinese.tsv" --languages en-zh --epochs 1

@@ -22,7 +22,7 @@ recipe transformer '"encoder": {"style": "self_attention"}, "decoder": {"style":
 recipe several '"cell": "gru"' ', "accumulate": 3, "batch_size": 40'
 recipe tokens '"cell": "gru"' ', "batch_unit": "tokens", "batch_size": 2000'
 awk -F '\t' '{ print $1 " %s {0}\t{0} " $2 " %s" }' "$TMP/train.tsv" >"$TMP/marked.tsv"
-recipe placeholders '"cell": "gru"' '' marked ', "placeholders": "true"'
+recipe placeholders '"cell": "gru"' '' marked ', "placeholders": true'
 train() { # RECIPE RUN ARGUMENT...
     name=$1 run=$2
     shift 2

@@ -116,7 +116,6 @@ static void test_combinations(void **state) {
          "text.tokenizer = \"bpe\""},
         {"data.placeholders=true text.tokenizer=word", "data.placeholders makes tokens of placeholders",
          "text.tokenizer = \"bpe\""},
-        {"data.placeholders=auto text.tokenizer=word", NULL, NULL},
         {"model.attention=location model.max_positions=1", NULL, NULL},
         {"model.attention=none model.encoder.style=conv", NULL, NULL},
         {"model.decoder.style=transformer model.attention=none", "not by model.attention = \"none\"",
