@@ -55,31 +55,16 @@ static int chunks_add_text(Chunks *chunks, int line, StrView text, long number, 
     return added;
 }
 
-static StrView trim(StrView text) {
-    text = unicode_trim_end(text);
-    for (size_t next = 0, at = 0; next < text.length; at = next)
-        if (!unicode_is_space(utf8_next(text, &next))) return (StrView){text.data + at, text.length - at};
-    return (StrView){text.data, 0};
-}
-
-/* The texts between breaks. */
-static void split_at_breaks(StrView text, TextList *parts) {
-    for (StrView part; sv_next(&text, MARKUP_BREAK, &part);) {
-        part = trim(part);
-        if (part.length > 0) text_list_add(parts, part);
-    }
-}
-
 /* The parts of a line that are translated separately, without the white space around them. */
 static void split_text(const Chunks *chunks, StrView text, TextList *parts) {
     split_sentences(text, chunks->options->wrapped, parts);
     if (chunks->options->split) return;
     int sentences = parts->count;
     parts->count = 0;
-    if (chunks->options->tags)
-        split_at_breaks(text, parts);
+    if (chunks->options->raw)
+        text_list_add(parts, text);
     else
-        text_list_add(parts, chunks->options->raw ? text : trim(text));
+        split_lines(text, chunks->options->wrapped, parts);
     chunks->notes->unsplit += sentences > parts->count;
 }
 

@@ -210,6 +210,19 @@ static bool scan_end(Scan *scan, size_t start, Punctuation kind) {
     return kind != PUNCTUATION_STOP || in_quotes || !is_abbreviation(word, digit);
 }
 
+/* The end of a Japanese quotation that begins before `at`, if Hiragana follows it; 0: it is none, or long. */
+static size_t end_of_quotation(StrView text, size_t at) {
+    enum { LONGEST = 600 }; /* bytes */
+    size_t start = at;
+    for (int depth = 1; at < text.length && at - start < LONGEST;) {
+        int c = utf8_next(text, &at);
+        depth += c == 0x300C || c == 0x300E || c == 0xFF62;
+        depth -= c == 0x300D || c == 0x300F || c == 0xFF63;
+        if (depth == 0) return is_kana_after_quote(text, at) ? at : 0;
+    }
+    return 0;
+}
+
 static void add_sentence(StrView text, size_t start, size_t end, TextList *sentences) {
     start = skip_spaces(text, start);
     if (start >= end) return;
@@ -225,8 +238,10 @@ static void split_part(StrView text, bool cased, TextList *sentences) {
     int before = -1;
     bool words = false; /* the current sentence has a letter or digit */
     while (scan.position < text.length) {
-        size_t start = scan.position;
+        size_t start = scan.position, quotation = 0;
         int c = utf8_next(text, &scan.position);
+        if (c == 0x300C || c == 0x300E || c == 0xFF62) quotation = end_of_quotation(text, scan.position);
+        if (quotation > 0) scan.position = quotation;
         bool in_number = punctuation_is_in_number(before, c, peek(text, scan.position));
         Punctuation kind = in_number ? PUNCTUATION_NONE : punctuation_of(c);
         bool cut = kind >= PUNCTUATION_STOP && scan_end(&scan, start, kind) && words;
@@ -235,27 +250,37 @@ static void split_part(StrView text, bool cased, TextList *sentences) {
             begin = scan.position;
             words = false;
         }
-        words = words || is_word(c);
+        words = words || is_word(c) || quotation > 0;
         if (unicode_is_space(c) || cut) scan.word = scan.position;
         before = c;
     }
     add_sentence(text, begin, text.length, sentences);
 }
 
-/* Does a sentence end at this character, whatever stands around it? */
+/* Does a line end at this character, and a sentence, whatever stands around it? */
 static bool is_separator(int c, bool wrapped) {
-    return c == '\f' || c == 0x2028 || c == 0x2029 || (!wrapped && (c == '\n' || c == '\r'));
+    return c == '\f' || c == '\v' || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029 ||
+           (!wrapped && (c == '\n' || c == '\r'));
+}
+
+/* Cuts the next line off `rest`; false if nothing is left. */
+static bool next_line(StrView *rest, bool wrapped, StrView *line) {
+    size_t end = 0, next = 0;
+    while (next < rest->length) {
+        end = next;
+        if (is_separator(utf8_next(*rest, &next), wrapped)) break;
+        end = next;
+    }
+    *line = (StrView){rest->data, end};
+    *rest = (StrView){rest->data + next, rest->length - next};
+    return next > 0;
+}
+
+void split_lines(StrView text, bool wrapped, TextList *lines) {
+    for (StrView line; next_line(&text, wrapped, &line);) add_sentence(line, 0, line.length, lines);
 }
 
 void split_sentences(StrView text, bool wrapped, TextList *sentences) {
     bool cased = has_upper(text);
-    for (size_t start = 0, end = 0, next = 0; start < text.length; start = next) {
-        bool found = false;
-        while (next < text.length && !found) {
-            end = next;
-            found = is_separator(utf8_next(text, &next), wrapped);
-        }
-        if (!found) end = next;
-        split_part((StrView){text.data + start, end - start}, cased, sentences);
-    }
+    for (StrView line; next_line(&text, wrapped, &line);) split_part(line, cased, sentences);
 }

@@ -26,6 +26,16 @@ END
 expect 0 translate --split --json-input --alignment "$TMP/json"
 grep -qF '"id": 3, "translation": "salut !\n\n  va !\n"' "$TMP/out" || fail "JSON: $(cat "$TMP/out")"
 
+# Separators of lines end a line without the option, too.
+printf 'hi !\342\200\250go . hi !\vgo .\302\205\n' >"$TMP/lines"
+printf 'salut !\342\200\250va ! salut !\vva !\302\205\n' >"$TMP/want"
+expect 0 translate --split "$TMP/lines"
+same "separators" "$TMP/want" "$TMP/out"
+printf 'hi !\342\200\250go .\vhi !\n' >"$TMP/lines"
+printf 'salut !\342\200\250va !\vsalut !\n' >"$TMP/want"
+expect 0 translate "$TMP/lines"
+same "separators without --split" "$TMP/want" "$TMP/out"
+
 # N-best: the k-th item of each sentence. Long sentences are cut like long lines.
 echo 'go . hi !' >"$TMP/two"
 expect 0 translate --split -b 4 --n-best 2 "$TMP/two"
