@@ -44,7 +44,7 @@ const Option DATA_OPTIONS[] = {
      .help = "use only the first N training pairs, including those held out; 0 = all"},
     {.key = "data.placeholders", DATA(BOOL, placeholders), .default_text = "false",
      .help = "replace the placeholders (%s {0} <b>) of half of the pairs whose sides agree in them by "
-             "reserved tokens, so that the model learns to carry any: better for those that no pair has (BLEU "
+             "reserved tokens, so that the model learns to carry any: better where no pair has them (BLEU "
              "+3.5 on strings of programs), a little worse for the others (-0.6)"},
     {0}};
 

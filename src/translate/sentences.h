@@ -14,8 +14,8 @@
  *   - at a full stop after an initial (one letter), parts of one or two letters (e.g. U.S. z.B.), a number
  *     of one or two digits (an ordinal), or an abbreviation of the short list in sentences.c; after No. p.
  *     Fig. and similar words before a digit; at U+FF0E after such words in full-width letters and digits;
- *   - between a Japanese closing quotation mark and Hiragana, a particle of the sentence around it, nor inside
- *     of such a quotation;
+ *   - between a Japanese closing quotation mark and Hiragana, a particle of the sentence around it, nor in
+ *     such a quotation;
  *   - before its first letter or digit.
  * In doubt two sentences stay together: models translate two sentences better than half a sentence.
  *
