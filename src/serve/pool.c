@@ -452,6 +452,7 @@ const attn_mt_matrix *job_attention(const Job *job, int text) {
 void job_release(Job *job) {
     for (int i = 0; i < job->count; i++) {
         SharedResult *shared = job->items[i].result;
+        job->items[i].result = NULL; /* the array can serve another job */
         if (!shared || atomic_fetch_sub(&shared->references, 1) > 1) continue;
         attn_mt_release(shared->result);
         free(shared);

@@ -172,6 +172,19 @@ gives "a model that is too large" 503 "the model 'there' cannot be loaded: it ta
 gives "another" 200 '"go ."' post_json '{"q": "va !", "source": "fr", "target": "en"}'
 serve_stop || fail "exit status"
 
+# The client of a pivot goes away during the second step.
+cp "$TMP/there/best.safetensors" "$TMP/models/there.safetensors"
+serve_start --threads 1 --mini-batch 1 --beam-size 200 || fail "no server: $(cat "$TMP/serve.log")"
+many=$(printf '%0100d' 0 | sed 's/0/"va !", /g; s/, $//')
+post_json "{\"q\": [$many], \"source\": \"fr\", \"target\": \"de\"}" >"$TMP/gone" &
+gone=$!
+while [ "$(metric texts_total)" -lt 102 ] && kill -0 $gone; do sleep 0.01; done
+pkill -P $gone || kill $gone
+wait $gone || true
+gives "the next one" 200 '"va !"' post_json '{"q": "va !", "source": "fr", "target": "de"}'
+[ "$(metric 'requests_total{status="499"}')" = 1 ] || fail "499: $(get /metrics)"
+serve_stop || fail "exit status"
+
 # --languages: only this pair.
 cp "$TMP/there/best.safetensors" "$TMP/models/there.safetensors"
 serve_start --threads 1 --languages fr-de || fail "no server: $(cat "$TMP/serve.log")"
