@@ -1,6 +1,7 @@
 # library.sh - libattn_mt exports only its own names; the examples translate as the program, with the shared
 # and the static library and from Python; the library prints nothing.
 # not sanitized: the examples are not
+# alone
 . tests/cli/tiny_model.inc
 shared=$BUILD/libattn_mt.so.1
 [ -e "$shared" ] || {

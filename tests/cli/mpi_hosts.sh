@@ -3,6 +3,7 @@
 # MPI_CUTS: number of cuts.
 # slow
 # not sanitized: the program is linked here
+# alone
 set -eu
 . tests/cli/mpi.inc
 a=attn-mt-a$$ b=attn-mt-b$$ # other runs of this script may be under way

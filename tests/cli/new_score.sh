@@ -2,6 +2,7 @@
 # new_score.sh - adding a score function takes one section and one row of one file: the example of
 # tests/example in a copy of the source.
 # slow
+# alone
 set -eu
 . tests/cli/tiny_model.inc
 score=bilinear

@@ -4,6 +4,7 @@
 # MPI_STOPS and MPI_KILLS: how many of each, with each MPI library.
 # slow
 # not sanitized: the program is linked here
+# alone
 set -eu
 . tests/cli/mpi.inc
 [ -d /proc/self ] || {

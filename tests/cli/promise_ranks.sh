@@ -1,6 +1,7 @@
 # promise_ranks.sh - training on several machines: the same bytes for any number of ranks and threads, also
 # after a resume with another number of ranks. Each error is reported once.
 # not sanitized: the program is linked here
+# alone
 set -eu
 . tests/cli/mpi.inc
 

@@ -1,6 +1,7 @@
 # python.sh - the package in python/: its tests, structs as in attn_mt.h, translations as the program's; an
 # sdist, a wheel made of it, and a fresh venv with the wheel, which takes the library that is already built.
 # not sanitized: Python would load a sanitized library
+# alone
 . tests/cli/tiny_model.inc
 python=${PYTHON:-python3}
 export ATTN_MT_LIBRARY="$BUILD/libattn_mt.so.1" PYTHONDONTWRITEBYTECODE=1

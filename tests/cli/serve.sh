@@ -1,5 +1,6 @@
 # serve.sh - attn-mt serve: LibreTranslate's interface, the same translations as `translate`, the answer to
 # every exceeded limit, reload and stop without lost requests.
+# alone
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny

@@ -1,5 +1,6 @@
 # serve_fair.sh - attn-mt serve with large requests: short texts do not wait for long texts, long texts are
 # not starved, and requests of closed connections are dropped.
+# alone
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny

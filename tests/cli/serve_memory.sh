@@ -1,5 +1,6 @@
 # serve_memory.sh - memory of `attn-mt serve` with many large requests, and when idle again.
 # not sanitized: sanitizers keep freed memory
+# alone
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 tiny_model tiny

@@ -1,5 +1,6 @@
 # serve_models.sh - attn-mt serve with a folder of models: pairs, pivots, detection, a damaged model, models
 # that take turns in memory, and reloads while requests run.
+# alone
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 export ATTN_MT_MODELS="$TMP/models" XDG_DATA_DIRS="$TMP/none"

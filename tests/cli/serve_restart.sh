@@ -1,6 +1,7 @@
 # serve_restart.sh - a stopping server refuses new connections and answers those in the kernel's queue. A
 # rolling restart of servers that share a socket (LISTEN_FDS) loses no request: 10,000 with
 # SERVE_REQUESTS=10000.
+# alone
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
 requests=${SERVE_REQUESTS:-1000}

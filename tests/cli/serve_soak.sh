@@ -1,5 +1,6 @@
 # serve_soak.sh - two rounds of scripts/soak-serve: no answer is lost, memory does not grow.
 # not sanitized: sanitizers keep freed memory
+# alone
 . tests/cli/tiny_model.inc
 tiny_model tiny
 cut -f 1 "$TMP/tiny.tsv" >"$TMP/text"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # text_limits.sh - commands refuse too long lines, and commands that store a text refuse too large texts, with
 # bounded memory.
+# alone
 set -eu
 . tests/cli/tiny_model.inc
 

@@ -1,5 +1,6 @@
 # packages.sh - make install, deb and dist: complete, without extra files, reproducible.
 # not sanitized
+# alone
 set -eu
 version=$(sed -n 's/^.define ATTN_MT_VERSION "\(.*\)"/\1/p' src/base/version.h)
 fail() {

@@ -72,4 +72,18 @@ echo 'exit 0' >"$top/tests/cli/b.sh"
 expect "by name" "1 passed, 0 failed" 0 cli/b
 echo 'exit 0' >"$top/tests/cli/a.sh"
 expect "a name that matches nothing" "0 passed, 1 failed" 1 nothing
+if command -v timeout >/dev/null; then
+    echo 'kill -KILL $(ps -o ppid= -p $PPID)' >"$top/tests/cli/a.sh"
+    echo 'exit 0' >"$top/tests/cli/b.sh"
+    TEST_JOBS=1 expect "a runner that is killed" "0 passed, 2 failed" 1
+fi
+meet() { printf 'touch "$ATTN_MT.%s"\nuntil [ -e "$ATTN_MT.%s" ]; do sleep 0.1; done\n' "$1" "$2"; }
+meet a b >"$top/tests/cli/a.sh"
+meet b a >"$top/tests/cli/b.sh"
+TEST_JOBS=2 expect "two scripts at a time" "2 passed, 0 failed" 0
+rm "$top"/build/attn-mt.*
+for name in a b; do
+    printf '# alone\nmkdir "$ATTN_MT.lock" && sleep 0.2 && rmdir "$ATTN_MT.lock"\n' >"$top/tests/cli/$name.sh"
+done
+TEST_JOBS=2 expect "scripts that run alone" "2 passed, 0 failed" 0
 expect "unknown option" "usage: tests/run [--fast] [--sanitized] [NAME]..." 2 --bogus

@@ -1,5 +1,6 @@
 # with_mpi.sh - `make MPI=1` builds another program in another folder, with MPI's compiler; other builds do
 # not use MPI; scripts/train.sbatch queues stopped jobs again.
+# alone
 set -eu
 fail() {
     echo "failed: $*"

@@ -1,6 +1,7 @@
 # without_formats.sh - without libxml2, libgettextpo and libexttextcat all is built, and what needs them is
 # refused.
 # not sanitized: the program would have to be linked as it was
+# alone
 set -eu
 fail() {
     echo "failed: $*"

@@ -1,5 +1,6 @@
 # without_http.sh - without libmicrohttpd everything except `attn-mt serve` is built, and serve names the
 # package. not sanitized: the program would need the same link options
+# alone
 set -eu
 fail() {
     echo "failed: $*"
