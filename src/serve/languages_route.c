@@ -32,19 +32,44 @@ void route_languages(Service *service, HttpRequest *http) {
     body_writer_answer(&writer, write_languages, (HttpAnswer){.status = 200, .type = "application/json"});
 }
 
-/* The first pair. */
-static void find_first(const Catalog *catalog, int *source, int *target) {
-    *source = *target = 0;
-    while (!catalog_is_source(catalog, *source)) ++*source;
-    while (catalog_route(catalog, *source, *target)->count == 0) ++*target;
+/* With several sources the first choice is to detect the language. */
+static bool offers_detection(const Catalog *catalog) {
+    int sources = 0;
+    for (int i = 0; i < catalog_count(catalog); i++) sources += catalog_is_source(catalog, i);
+    return sources > 1 && catalog_detector(catalog);
+}
+
+static void write_any_source(const Catalog *catalog, StrBuf *out) {
+    json_open_object(out);
+    json_put_string(out, "code", SV("auto"));
+    json_put_string(out, "name", SV("Auto Detect"));
+    json_put_array(out, "targets");
+    for (int t = 0; t < catalog_count(catalog); t++)
+        if (catalog_is_target(catalog, t)) json_write_string(out, catalog_code(catalog, t));
+    json_close_array(out);
+    json_close_object(out);
+}
+
+/* The languages that a page begins with. */
+static void write_first_languages(const Catalog *catalog, StrBuf *out) {
+    int source = 0, target = 0;
+    while (!catalog_is_source(catalog, source)) source++;
+    while (catalog_route(catalog, source, target)->count == 0) target++;
+    json_put_object(out, "language");
+    json_write_key(out, "source");
+    if (offers_detection(catalog))
+        write_any_source(catalog, out);
+    else
+        write_language(catalog, source, true, out);
+    json_write_key(out, "target");
+    write_language(catalog, target, false, out);
+    json_close_object(out);
 }
 
 /* What clients of LibreTranslate ask for at their start. */
 static void write_settings(void *context) {
     BodyWriter *writer = context;
     StrBuf *out = &writer->body;
-    int source, target;
-    find_first(writer->catalog, &source, &target);
     json_open_object(out);
     json_put_integer(out, "charLimit", writer->service->options->max_characters);
     json_put_integer(out, "frontendTimeout", FRONTEND_TIMEOUT);
@@ -54,12 +79,7 @@ static void write_settings(void *context) {
     json_put_bool(out, "filesTranslation", false);
     json_put_array(out, "supportedFilesFormat");
     json_close_array(out);
-    json_put_object(out, "language");
-    json_write_key(out, "source");
-    write_language(writer->catalog, source, true, out);
-    json_write_key(out, "target");
-    write_language(writer->catalog, target, false, out);
-    json_close_object(out);
+    write_first_languages(writer->catalog, out);
     json_close_object(out);
     strbuf_add_char(out, '\n');
 }

@@ -1,5 +1,5 @@
 # serve_page.sh - the page of attn-mt serve in Chromium: it translates the text in the fragment of its address
-# and draws the attention. Text is data.
+# and draws the attention; menus and swap by the keyboard (serve_page.py). Text is data.
 # not sanitized
 . tests/cli/tiny_model.inc
 . scripts/serve.inc
@@ -24,15 +24,15 @@ show 'go%20.' >"$TMP/dom" || {
     exit 77
 }
 french=$(echo "go ." | "$attn" translate -q -m "$TMP/tiny/best.safetensors")
-for part in "dir=\"auto\" aria-live=\"polite\" lang=\"fr\">$french</p>" 'lang="en"></textarea>' \
+for part in "aria-label=\"Translation\" lang=\"fr\">$french</p>" 'aria-label="Text" lang="en"></textarea>' \
     '<th scope="col" lang="en">go</th>' '<th scope="row" lang="fr">' 'background-color: rgba' \
-    'English → French'; do
+    '<option value="en">English</option></select>' '<option value="fr">French</option></select>'; do
     grep -qF -e "$part" "$TMP/dom" || fail "no '$part' in: $(cat "$TMP/dom")"
 done
 
 # A per cent sign that encodes nothing stays.
 show '50%%20%2:%ff' >"$TMP/dom"
-grep -qF 'English → French' "$TMP/dom" || fail "a per cent sign: $(cat "$TMP/dom")"
+grep -qF '<option value="fr">French' "$TMP/dom" || fail "a per cent sign: $(cat "$TMP/dom")"
 ! grep -q 'id="attention"></div>' "$TMP/dom" || fail "a text with a per cent sign: $(cat "$TMP/dom")"
 
 # Text that looks like markup or a script is shown and does not run.
@@ -67,4 +67,16 @@ serve_stop || fail "exit status"
 serve_start -m "$TMP/tiny/best.safetensors" --threads 1 --max-characters 5 || fail "$(cat "$TMP/serve.log")"
 show 'go%20home%20.' >"$TMP/dom"
 grep -qF 'role="status">9 characters are more than 5</p>' "$TMP/dom" || fail "$(cat "$TMP/dom")"
+serve_stop || fail "exit status"
+
+# Several languages, by the keyboard alone; wide and narrow, light and dark.
+mkdir "$TMP/models"
+tiny_model back --set data.source=fr --set data.target=en --set data.columns=en,fr
+cp "$TMP/tiny/best.safetensors" "$TMP/models/there.safetensors"
+cp "$TMP/back/best.safetensors" "$TMP/models/back.safetensors"
+export ATTN_MT_MODELS="$TMP/models" XDG_DATA_DIRS="$TMP/none"
+expect 0 "$attn" models add "$TMP/tiny/best.safetensors" --name german --languages en-de
+serve_start --threads 1 || fail "$(cat "$TMP/serve.log")"
+"${PYTHON:-python3}" tests/cli/serve_page.py "$browser" "$TMP/driven" "http://127.0.0.1:$port/" \
+    ${SCREENSHOTS:+"$SCREENSHOTS"} >"$TMP/out" 2>&1 || fail "the page: $(cat "$TMP/out")"
 serve_stop || fail "exit status"
