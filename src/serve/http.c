@@ -99,9 +99,11 @@ static void nap_milliseconds(long milliseconds) {
     nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
 }
 
-/* Closing a listening socket resets the connections that wait there, so they are accepted first. A connection
- * that arrives in the microsecond between the last accept and close is reset. If other processes share the
- * socket, nothing is reset and they get the connections. */
+/* Shutting a listening socket down resets the connections that wait there, so they are accepted first. A
+ * connection that arrives in the microsecond between the last accept and shutdown is reset. If other processes
+ * share the socket, nothing is reset and they get the connections. The socket is closed after the library's
+ * thread has ended: the thread takes it out of its epoll set in its own time, and ends the program if it
+ * cannot. */
 static void stop_listening(HttpServer *server, AcceptedSockets *accepted) {
     MHD_quiesce_daemon(server->daemon);
     nap_milliseconds(10); /* the library's thread may be accepting */
@@ -112,7 +114,7 @@ static void stop_listening(HttpServer *server, AcceptedSockets *accepted) {
         else if (errno != EINTR && errno != ECONNABORTED)
             break;
     }
-    close(server->listener.fd);
+    if (server->options.socket == 0) shutdown(server->listener.fd, SHUT_RDWR);
     accepted->begun = connections_begun(&server->connections);
 }
 
@@ -143,5 +145,6 @@ void http_stop(HttpServer *server) {
         http_tick(server);
     } while (accepted.added < accepted.count || connections_busy(&server->connections));
     MHD_stop_daemon(server->daemon);
+    close(server->listener.fd);
     server_free(server);
 }
