@@ -100,10 +100,10 @@ static void nap_milliseconds(long milliseconds) {
 }
 
 /* Shutting a listening socket down resets the connections that wait there, so they are accepted first. A
- * connection that arrives in the microsecond between the last accept and shutdown is reset. If other processes
- * share the socket, nothing is reset and they get the connections. The socket is closed after the library's
- * thread has ended: the thread takes it out of its epoll set in its own time, and ends the program if it
- * cannot. */
+ * connection that arrives in the microsecond between the last accept and shutdown is reset. If other
+ * processes share the socket, nothing is reset and they get the connections. The socket is closed after the
+ * library's thread has ended: the thread takes it out of its epoll set in its own time, and ends the program
+ * if it cannot. */
 static void stop_listening(HttpServer *server, AcceptedSockets *accepted) {
     MHD_quiesce_daemon(server->daemon);
     nap_milliseconds(10); /* the library's thread may be accepting */
