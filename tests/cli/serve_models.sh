@@ -148,7 +148,8 @@ for n in 1 2 3; do
     reload
 done
 wait "$load" || fail "requests were lost in a reload: $(cat "$TMP/load" "$TMP/serve.log")"
-[ "$(loads there)" = 1 ] || fail "a file that was replaced: $(get /metrics)"
+gives "a file that was replaced" 200 '"va !"' post_json '{"q": "go .", "source": "en", "target": "fr"}'
+[ "$(loads there)" = 1 ] || fail "not loaded again: $(get /metrics)"
 # Without any model the old ones stay.
 mv "$TMP/models" "$TMP/away"
 kill -HUP "$server"
