@@ -9,14 +9,18 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "bleu/bleu_tokenizers.h"
+#include "io/fileio.h"
 #include "text/whole_words.h"
 
 /* clang-format off */
 #define FIELD(member_) OPT_FIELD(BleuOptions, member_)
 static const Option ROWS[] = {
     {.flag = "tokenize", .alias = "tok", .type = OPT_CHOICE, FIELD(tokenizer), .default_text = "13a",
-     .choices = BLEU_TOKENIZER_CHOICES, .arg = "NAME", .group = "BLEU",
-     .help = "tokenizer"},
+     .choices = BLEU_TOKENIZER_CHOICES "|" BLEU_PIECES_CHOICES, .arg = "NAME", .group = "BLEU",
+     .help = "tokenizer; spm and the names after it need --spm"},
+    {.flag = "spm", .type = OPT_STRING, FIELD(spm), .arg = "FILE",
+     .help = "SentencePiece model of --tokenize spm, which it implies; its other names, such as flores200, "
+             "are those of sacreBLEU, which keeps the models in ~/.sacrebleu/models"},
     {.flag = "lowercase", .alias = "lc", .type = OPT_BOOL, FIELD(lowercase),
      .help = "ignore case"},
     {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .default_text = "exp",
@@ -39,9 +43,22 @@ static double smooth_value(const BleuOptions *options) {
     return options->smoothing == BLEU_SMOOTH_FLOOR ? 0.1 : 1;
 }
 
-static Status prepare(void *options, bool sentence_level) {
-    ((BleuOptions *)options)->effective_order = sentence_level;
-    return STATUS_OK;
+static Status read_pieces(BleuOptions *options) {
+    StrBuf file = {0};
+    Status status = file_read(options->spm, SENTENCEPIECE_FILE_BYTES, &file);
+    if (status == STATUS_OK) status = sentencepiece_read(&options->pieces, strbuf_view(&file), options->spm);
+    strbuf_free(&file);
+    return status;
+}
+
+static Status prepare(void *options_, bool sentence_level) {
+    BleuOptions *options = options_;
+    options->effective_order = sentence_level;
+    if (options->tokenizer < BLEU_TOKENIZER_PIECES || options->pieces) return STATUS_OK;
+    if (options->spm && options->spm[0]) return read_pieces(options);
+    status_fail(STATUS_USAGE, "option '--tokenize': '%.*s' needs a SentencePiece model",
+                SV_ARG(bleu_tokenizer_name(options->tokenizer)));
+    return status_hint(STATUS_USAGE, "--spm FILE names it; sacreBLEU keeps its own in ~/.sacrebleu/models");
 }
 
 static int width(const void *options) {
@@ -62,16 +79,17 @@ static void warn_if_tokenized(const StrView *hypotheses, size_t count) {
 
 /* 13a and intl need spaces between words: without them a whole sentence is one word. */
 static void warn_if_unspaced(int tokenizer, const StrView *hypotheses, size_t count) {
-    const char *name = BLEU_TOKENIZERS[tokenizer].name;
+    StrView name = bleu_tokenizer_name(tokenizer);
     size_t words = 0, unspaced = 0;
-    if (strcmp(name, "13a") != 0 && strcmp(name, "intl") != 0) return;
+    if (!sv_equal(name, SV("13a")) && !sv_equal(name, SV("intl"))) return;
     for (size_t i = 0; i < count; i++) {
         StrView rest = hypotheses[i];
         for (StrView word; unicode_next_word(&rest, &word); words++)
             for (size_t at = 0; at < word.length;) unspaced += text_is_unspaced(utf8_next(word, &at));
     }
     if (unspaced < 4 * words || words == 0) return;
-    log_warn("most of the text has no spaces between words: '%s' takes whole sentences for words", name);
+    log_warn("most of the text has no spaces between words: '%.*s' takes whole sentences for words",
+             SV_ARG(name));
     log_warn("--tokenize zh makes each Chinese character a word, --tokenize char every character");
 }
 
@@ -82,9 +100,22 @@ static void inspect(const void *options_, const StrView *hypotheses, size_t coun
     warn_if_unspaced(options->tokenizer, hypotheses, count);
 }
 
+/* The pieces with spaces between them. */
+static void tokenize_pieces(const SentencePiece *pieces, StrView text, Scratch *scratch) {
+    sentencepiece_encode(pieces, text, &scratch->pieces);
+    strbuf_clear(&scratch->tokens);
+    for (size_t i = 0; i < scratch->pieces.count; i++) {
+        if (i > 0) strbuf_add_char(&scratch->tokens, ' ');
+        strbuf_add(&scratch->tokens, scratch->pieces.pieces[i].text);
+    }
+}
+
 static void add_text(const BleuOptions *options, Scratch *scratch, StrView text) {
     text = unicode_trim_end(scratch_lower(scratch, text, options->lowercase));
-    BLEU_TOKENIZERS[options->tokenizer].apply(text, &scratch->tokens);
+    if (options->tokenizer >= BLEU_TOKENIZER_PIECES)
+        tokenize_pieces(options->pieces, text, scratch);
+    else
+        BLEU_TOKENIZERS[options->tokenizer].apply(text, &scratch->tokens);
     texts_begin(scratch->words);
     texts_add_words(scratch->words, strbuf_view(&scratch->tokens));
 }
@@ -180,7 +211,7 @@ static void sign(const void *options_, Signature *signature) {
     signature_name(signature, "BLEU");
     signature_add(signature, "case", "c", "%s", options->lowercase ? "lc" : "mixed");
     signature_add(signature, "eff", "e", "%s", options->effective_order ? "yes" : "no");
-    signature_add(signature, "tok", "tok", "%s", BLEU_TOKENIZERS[options->tokenizer].name);
+    signature_add(signature, "tok", "tok", "%.*s", SV_ARG(bleu_tokenizer_name(options->tokenizer)));
     if (has_value)
         signature_add(signature, "smooth", "s", "%s[%.2f]", smoothing, smooth_value(options));
     else

@@ -12,6 +12,7 @@
 #define BLEU_BLEU_H
 
 #include "bleu/metric.h"
+#include "sentencepiece/sentencepiece.h"
 
 #define BLEU_ORDER 4
 
@@ -28,7 +29,9 @@ typedef enum { BLEU_SMOOTH_EXP, BLEU_SMOOTH_FLOOR, BLEU_SMOOTH_ADD_K, BLEU_SMOOT
 #define BLEU_SMOOTHING_CHOICES "exp|floor|add-k|none"
 
 typedef struct {
-    int tokenizer; /* index into BLEU_TOKENIZERS */
+    int tokenizer;         /* as of bleu_tokenizer_name */
+    char *spm;             /* file of `pieces` */
+    SentencePiece *pieces; /* read by `prepare`; the caller frees it */
     bool lowercase;
     int smoothing;        /* BleuSmoothing */
     double smooth_value;  /* of floor and add-k; below 0: the defaults 0.1 and 1 */

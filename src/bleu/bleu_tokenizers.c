@@ -310,6 +310,12 @@ void tokenize_tercom(StrView line, bool normalized, bool no_punct, bool asian, S
 #define BLEU_TOKENIZER_ROW(name_, function_) {name_, function_},
 const BleuTokenizer BLEU_TOKENIZERS[] = {BLEU_TOKENIZER_TABLE(BLEU_TOKENIZER_ROW, ){NULL, NULL}};
 
+StrView bleu_tokenizer_name(int tokenizer) {
+    StrView names = sv(BLEU_TOKENIZER_CHOICES "|" BLEU_PIECES_CHOICES), name = {"", 0};
+    for (int i = 0; i <= tokenizer; i++) sv_next(&names, '|', &name);
+    return name;
+}
+
 int bleu_tokenizer_for(StrView language) {
     static const char *const WITHOUT_SPACES[][2] = {
         {"zh", "zh"},   {"yue", "zh"},  {"wuu", "zh"},  {"lzh", "zh"},  {"ja", "char"}, {"th", "char"},

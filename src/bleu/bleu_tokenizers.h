@@ -36,6 +36,15 @@ typedef struct {
 /* In the order of BLEU_TOKENIZER_CHOICES; ends with a row without a name. */
 extern const BleuTokenizer BLEU_TOKENIZERS[];
 
+#define BLEU_TOKENIZER_ONE(name_, function_) +1
+/* After the rows of the table: the pieces of a SentencePiece model. The other names are those that sacreBLEU
+ * has for three models. */
+enum { BLEU_TOKENIZER_PIECES = 0 BLEU_TOKENIZER_TABLE(BLEU_TOKENIZER_ONE, ) };
+#define BLEU_PIECES_CHOICES "spm|flores101|flores200|spBLEU-1K"
+
+/* The name of an index of BLEU_TOKENIZER_CHOICES "|" BLEU_PIECES_CHOICES. */
+StrView bleu_tokenizer_name(int tokenizer);
+
 /* The tokenizer for a language, an index into BLEU_TOKENIZERS: zh or char for languages without spaces
  * between words, otherwise 13a. */
 int bleu_tokenizer_for(StrView language);

@@ -55,6 +55,7 @@ Statistics statistics_count(ConfiguredMetric configured, const StrView *hypothes
     ngram_free(scratch.ngrams);
     strbuf_free(&scratch.lowered);
     strbuf_free(&scratch.tokens);
+    sentencepiece_text_free(&scratch.pieces);
     mem_free(segment);
     return statistics;
 }

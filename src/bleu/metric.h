@@ -13,6 +13,7 @@
 #include "base/strview.h"
 #include "bleu/ngram.h"
 #include "bleu/texts.h"
+#include "sentencepiece/sentencepiece.h"
 
 #define METRIC_MAX_WIDTH 256
 
@@ -40,6 +41,7 @@ typedef struct {
     Texts *words, *characters;
     NgramTable *ngrams;
     StrBuf lowered, tokens;
+    SentencePieceText pieces;
 } Scratch;
 
 /* The text, in lower case if `lowercase`; valid until the next call. */

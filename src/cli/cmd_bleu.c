@@ -193,7 +193,7 @@ static void words_release(Words *words) {
     mem_free(words->items);
 }
 
-/* sacreBLEU's tokenizers that need a program or a file of others. */
+/* sacreBLEU's tokenizers that need a program of others. */
 static Status hint_tokenizer(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *equals = strchr(argv[i], '='), *value = equals ? equals + 1 : argv[i];
@@ -204,14 +204,6 @@ static Status hint_tokenizer(int argc, char **argv) {
             status_fail(STATUS_USAGE, "option '--tokenize': '%s' needs MeCab, which is not built in", value);
             return status_hint(STATUS_USAGE, "--tokenize char scores characters; or split both files with "
                                              "mecab -Owakati, then --tokenize none");
-        }
-        if (strcmp(value, "spm") == 0 || strcmp(value, "flores101") == 0 || strcmp(value, "flores200") == 0) {
-            status_fail(STATUS_USAGE,
-                        "option '--tokenize': '%s' needs a SentencePiece model, which is not "
-                        "built in",
-                        value);
-            return status_hint(STATUS_USAGE, "encode both files with spm_encode --model=FILE, then "
-                                             "--tokenize none");
         }
     }
     return STATUS_OK;
@@ -230,7 +222,7 @@ static BleuOptions *bleu_options(const Run *run) {
 
 /* The textbook's score splits at spaces and does no smoothing. */
 static Status check_d2l(const Run *run, const UserOptions *given) {
-    static const char *const OTHERS[] = {"tokenize", "language-pair", "smooth-method", "smooth-value"};
+    static const char *const OTHERS[] = {"tokenize", "spm", "language-pair", "smooth-method", "smooth-value"};
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
         return status_fail(STATUS_USAGE,
@@ -247,10 +239,21 @@ static bool scores_bleu(const Run *run) {
     return false;
 }
 
+/* --spm implies --tokenize spm. */
+static Status check_spm(const Run *run, const UserOptions *given) {
+    BleuOptions *bleu = bleu_options(run);
+    if (!bleu->spm) return STATUS_OK;
+    if (!option_is_given(given, "tokenize")) bleu->tokenizer = BLEU_TOKENIZER_PIECES;
+    if (bleu->tokenizer >= BLEU_TOKENIZER_PIECES) return STATUS_OK;
+    return status_fail(STATUS_USAGE, "option '--spm' does not go with '--tokenize %.*s'",
+                       SV_ARG(bleu_tokenizer_name(bleu->tokenizer)));
+}
+
 /* As in sacreBLEU: 13a, except for three languages. */
 static Status choose_tokenizer(const Run *run, const UserOptions *given) {
     const char *pair = run->language_pair, *dash = pair ? strchr(pair, '-') : NULL;
-    if (!pair || option_is_given(given, "tokenize") || !scores_bleu(run)) return STATUS_OK;
+    if (!pair || option_is_given(given, "tokenize") || bleu_options(run)->spm || !scores_bleu(run))
+        return STATUS_OK;
     if (!dash)
         return status_fail(STATUS_USAGE, "option '--language-pair': '%s' is not a pair such as en-zh", pair);
     StrView target = language_code(sv(dash + 1));
@@ -279,6 +282,7 @@ static Status check(const Run *run, const UserOptions *given) {
     }
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
     TRY(check_d2l(run, given));
+    TRY(check_spm(run, given));
     TRY(choose_tokenizer(run, given));
     if (run->sentence_level && (run->confidence || run->paired_bs))
         return status_fail(STATUS_USAGE, "option '--sentence-level' does not go with statistical tests");
@@ -442,6 +446,7 @@ Status cmd_bleu(int argc, char **argv) {
     input_free(&run.reference_lines);
     input_free(&run.systems);
     options_free(run.tables);
+    sentencepiece_free(bleu_options(&run)->pieces);
     for (size_t m = 0; METRICS[m]; m++) mem_free(run.metric_options[m]);
     return status;
 }

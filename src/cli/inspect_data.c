@@ -358,12 +358,13 @@ static void write_json(const PairStats *stats, const StrList *files, const PairC
 static Status choose_columns(const InspectData *options, const char *path, DataOptions *data) {
     StrBuf first_line = {0}, names = {0};
     Columns columns;
-    columns_read_first_line(path, options->languages, &first_line);
-    Status status = columns_choose(&(ColumnHints){.path = path,
-                                                  .first_line = strbuf_view(&first_line),
-                                                  .languages = options->languages,
-                                                  .names = options->columns},
-                                   &columns);
+    Status status = columns_read_first_line(path, options->languages, &first_line);
+    if (status == STATUS_OK)
+        status = columns_choose(&(ColumnHints){.path = path,
+                                               .first_line = strbuf_view(&first_line),
+                                               .languages = options->languages,
+                                               .names = options->columns},
+                                &columns);
     if (status == STATUS_OK) {
         columns_log(&columns, path);
         columns_format(&columns, &names);

@@ -187,16 +187,20 @@ Status columns_check_languages(const ColumnHints *hints) {
     return status_hint(STATUS_USAGE, "one of them is wrong: change --languages, or the names in the file");
 }
 
-void columns_read_first_line(const char *path, const char *languages, StrBuf *line) {
+Status columns_read_first_line(const char *path, const char *languages, StrBuf *line) {
     TableReader *table;
     StrView first;
     bool more = false;
     StrView source = {0}, target = {0};
-    if (!is_table(path) || file_size(path) < 0) return;
-    if (languages && languages_split(languages, &source, &target) != STATUS_OK) return;
-    if (table_open(&table, path, source, target) != STATUS_OK) return;
-    if (table_next(table, &first, &more) == STATUS_OK && more) strbuf_add(line, first);
-    table_close(table);
+    if (!is_table(path) || file_size(path) < 0) return STATUS_OK;
+    if (languages && languages_split(languages, &source, &target) != STATUS_OK) return STATUS_OK;
+    Status status = table_open(&table, path, source, target);
+    if (status == STATUS_OK) {
+        status = table_next(table, &first, &more);
+        if (status == STATUS_OK && more) strbuf_add(line, first);
+        table_close(table);
+    }
+    return status == STATUS_RUNTIME ? status : STATUS_OK;
 }
 
 /* The sides in the order of the table. */

@@ -52,10 +52,10 @@ Columns columns_first_two(StrView source, StrView target);
 /* The columns of these languages among the names of data.columns; without names (NULL or "") the first two. A
  * language named twice is the source the first time and the target the second. */
 Status columns_locate(const char *names, StrView source, StrView target, Columns *columns);
-/* The first line of the file at `path` (formats/table.h), appended; nothing for patterns and files that
- * cannot be read. `languages`: --languages or NULL; a file of units (formats/unit.h) names these, or else its
- * own. */
-void columns_read_first_line(const char *path, const char *languages, StrBuf *line);
+/* The first line of the file at `path` (formats/table.h), appended; nothing for patterns, and for files that
+ * are missing or no pairs, of which reading the pairs says more. `languages`: --languages or NULL; a file of
+ * units (formats/unit.h) names these, or else its own. Fails with STATUS_RUNTIME if it cannot be read. */
+Status columns_read_first_line(const char *path, const char *languages, StrBuf *line);
 /* Log which columns the header of the file at `path` names; nothing if it was not the reason. */
 void columns_log(const Columns *columns, const char *path);
 

@@ -173,15 +173,16 @@ static Status choose_languages(const TrainPlan *plan, const ModelLanguages *mode
     const DataOptions *data = &plan->config->data;
     const char *path = data->train.count > 0 ? data->train.items[0] : NULL;
     StrBuf first_line = {0};
-    columns_read_first_line(path, plan->languages, &first_line);
-    Status status = use_hints(
-        plan,
-        &(ColumnHints){.path = path,
-                       .first_line = strbuf_view(&first_line),
-                       .languages = plan->languages,
-                       .names = option_is_given(plan->user_options, "data.columns") ? data->columns : NULL,
-                       .model_source = strbuf_view(&model->source),
-                       .model_target = strbuf_view(&model->target)});
+    Status status = columns_read_first_line(path, plan->languages, &first_line);
+    if (status == STATUS_OK)
+        status = use_hints(plan, &(ColumnHints){.path = path,
+                                                .first_line = strbuf_view(&first_line),
+                                                .languages = plan->languages,
+                                                .names = option_is_given(plan->user_options, "data.columns")
+                                                             ? data->columns
+                                                             : NULL,
+                                                .model_source = strbuf_view(&model->source),
+                                                .model_target = strbuf_view(&model->target)});
     strbuf_free(&first_line);
     return status;
 }

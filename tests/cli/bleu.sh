@@ -45,7 +45,8 @@ tab=$(printf '\t')
 while IFS="$tab" read -r name command; do
     case $name in '' | '#'*) continue ;; esac
     ran=$((ran + 1))
-    line=$(printf '%s\n' "$command" | sed 's|{bleu}|"$ATTN_MT" bleu|')
+    line=$(printf '%s\n' "$command" |
+        sed -e 's|{bleu}|"$ATTN_MT" bleu|' -e 's|{spm \([a-z-]*\)}|--spm ../../sentencepiece/\1.model|')
     (export ATTN_MT && exec sh -c "$line") >"$own/out" 2>"$own/err" </dev/null
     status=$?
     if [ $status -ne 0 ]; then
@@ -58,7 +59,7 @@ while IFS="$tab" read -r name command; do
         diff "$golden/output/$name" "$own/out"
     fi
 done <"$golden/commands.tsv"
-[ $ran -ge 93 ] || complain "only $ran commands found"
+[ $ran -ge 99 ] || complain "only $ran commands found"
 
 # EXIT CODE, STDOUT, STDERR (without hints), ARGUMENT...: what it prints and how it ends.
 expect() {
@@ -204,10 +205,20 @@ for option in '-tok ja-mecab' '--tokenize ja-mecab' '--tokenize=ja-mecab'; do
     sys_a.txt -i sys_a.txt $option
     grep -q 'hint: .*mecab -Owakati' "$own/err" || complain "$option: no hint"
 done
-expect 2 '' \
-    "attn-mt: option '--tokenize': 'flores200' needs a SentencePiece model, which is not built in" \
+
+# A SentencePiece model: also in the golden commands.
+expect 2 '' "attn-mt: option '--tokenize': 'flores200' needs a SentencePiece model" \
     sys_a.txt -i sys_a.txt -tok flores200
-grep -q 'hint: .*spm_encode' "$own/err" || complain "flores200: no hint"
+grep -q 'hint: --spm FILE names it' "$own/err" || complain "flores200: no hint"
+model=../../sentencepiece/unigram.model
+"$ATTN_MT" bleu ref.txt -i sys_a.txt --tokenize spm --spm $model >"$own/spm"
+grep -q '"signature": ".*|tok:spm|' "$own/spm" || complain "spm: $(cat "$own/spm")"
+expect 0 "$(cat "$own/spm")" '' ref.txt -i sys_a.txt --spm $model
+expect 2 '' "attn-mt: option '--spm' does not go with '--tokenize 13a'" \
+    ref.txt -i sys_a.txt --spm $model -tok 13a
+expect 3 '' "attn-mt: SentencePiece model 'ref.txt': not a protobuf message: an unsupported field type at byte 1" \
+    ref.txt -i sys_a.txt --spm ref.txt
+expect 1 '' "attn-mt: cannot open 'none': No such file or directory" ref.txt -i sys_a.txt --spm none
 
 # Errors.
 expect 2 '' 'attn-mt: no reference given' -i sys_a.txt

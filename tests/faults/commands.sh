@@ -26,5 +26,35 @@ cat >"$TMP/work/config.json" <<'END'
  "text": {"bpe_merges": 20, "min_count": 1}, "model": {"embedding": 8, "hidden": 8},
  "train": {"max_updates": 4, "epochs": 0, "batch_size": 8, "valid_every": 2, "samples": 0, "warmup": 0}}
 END
+# The same pairs in other formats, and documents; three texts of each.
+awk -F '\t' -v folder="$TMP/work/" 'NR > 3 { exit }
+    NR == 1 {
+        print "en,fr" >folder "pairs.csv"
+        print "<tmx version=\"1.4\"><header srclang=\"en\"/><body>" >folder "pairs.tmx"
+        print "<xliff version=\"1.2\"><file source-language=\"en\" target-language=\"fr\"><body>" >folder "pairs.xlf"
+        print "<xliff version=\"1.2\"><file source-language=\"en\" target-language=\"fr\"><body>" >folder "text.xlf"
+        print "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\nLanguage: fr\\n\"\n" >folder "pairs.po"
+        print "<!DOCTYPE html><html><body>" >folder "text.html"
+    }
+    {
+        print "\"" $1 "\",\"" $2 "\"" >folder "pairs.csv"
+        print "<tu><tuv xml:lang=\"en\"><seg>" $1 "</seg></tuv><tuv xml:lang=\"fr\"><seg>" $2 \
+            "</seg></tuv></tu>" >folder "pairs.tmx"
+        unit = "<trans-unit id=\"" NR "\"><source>" $1 "</source>"
+        print unit "<target>" $2 "</target></trans-unit>" >folder "pairs.xlf"
+        print unit "</trans-unit>" >folder "text.xlf"
+        print "msgid \"" $1 "\"\nmsgstr \"" $2 "\"\n" >folder "pairs.po"
+        print "msgid \"" $1 "\"\nmsgstr \"\"\n" >folder "text.po"
+        print "{\"en\": \"" $1 "\", \"fr\": \"" $2 "\"}" >folder "pairs.jsonl"
+        print "<p title=\"" $1 "\">" $1 "</p>" >folder "text.html"
+        print NR "\n00:00:0" NR ",000 --> 00:00:0" NR ",900\n" $1 "\n" >folder "text.srt"
+        print "* " $1 "\n" >folder "text.md"
+    }
+    END {
+        print "</body></tmx>" >folder "pairs.tmx"
+        print "</body></file></xliff>" >folder "pairs.xlf"
+        print "</body></file></xliff>" >folder "text.xlf"
+        print "</body></html>" >folder "text.html"
+    }' "$TMP/work/pairs.tsv"
 cd "$TMP/work" || exit 1
 "$TMP/faults" "$@" "$ATTN_MT" "$TMP/shim.so" ${FAULTS:-}

@@ -1,6 +1,7 @@
 /* subject.h - the commands that the faults are injected into: start, wait, check the outputs.
  *
- * The working folder contains model.safetensors, source.txt, pairs.tsv and config.json. Commands write files
+ * The working folder contains model.safetensors, source.txt, pairs.tsv and config.json, pairs.* and text.* in
+ * other formats. Commands write files
  * to dir/; their standard output goes to the file out. Functions exit if the test itself cannot work.
  */
 #ifndef FAULTS_SUBJECT_H
@@ -12,6 +13,7 @@
 typedef struct {
     const char *name;
     const char *result; /* the file that it replaces, or NULL */
+    int others;         /* further files that it writes */
     bool trains;        /* a training; to resume it, --overwrite, the last argument, becomes --resume */
     bool begun;         /* dir/ contains the first half of a training before the start */
     bool inside;        /* starts in dir/ and writes other files there */
@@ -19,7 +21,8 @@ typedef struct {
     const char *arguments[20];
 } Subject;
 
-extern const Subject SUBJECTS[]; /* ends with a row without a name */
+enum { MOST_SUBJECTS = 32 };
+extern const Subject SUBJECTS[MOST_SUBJECTS]; /* ends with a row without a name */
 const Subject *subject_find(const char *name);
 void subject_program(const char *path);
 
@@ -40,8 +43,9 @@ Running subject_start(const Subject *subject, const char *last, void (*arm)(void
 Outcome subject_wait(Running running, double milliseconds);
 Outcome subject_run(const Subject *subject, const char *last, void (*arm)(void *), void *context);
 
-/* Runs it without faults and stores the outputs, the reference for other runs. */
-void subject_learn(const Subject *subject);
+/* Runs it without faults and stores the outputs, the reference for other runs; false if the program was built
+ * without a library that it needs. */
+bool subject_learn(const Subject *subject);
 /* Restores dir/: empty except the old result or the first half of a training. */
 void subject_reset(const Subject *subject);
 /* Is the result the reference (done), or the old file (untouched)? */
