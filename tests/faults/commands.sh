@@ -31,9 +31,11 @@ awk -F '\t' -v folder="$TMP/work/" 'NR > 3 { exit }
     NR == 1 {
         print "en,fr" >folder "pairs.csv"
         print "<tmx version=\"1.4\"><header srclang=\"en\"/><body>" >folder "pairs.tmx"
-        print "<xliff version=\"1.2\"><file source-language=\"en\" target-language=\"fr\"><body>" >folder "pairs.xlf"
-        print "<xliff version=\"1.2\"><file source-language=\"en\" target-language=\"fr\"><body>" >folder "text.xlf"
-        print "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\nLanguage: fr\\n\"\n" >folder "pairs.po"
+        xliff = "<xliff version=\"1.2\"><file source-language=\"en\" target-language=\"fr\"><body>"
+        print xliff >folder "pairs.xlf"
+        print xliff >folder "text.xlf"
+        header = "Content-Type: text/plain; charset=UTF-8\\nLanguage: fr\\n"
+        print "msgid \"\"\nmsgstr \"" header "\"\n" >folder "pairs.po"
         print "<!DOCTYPE html><html><body>" >folder "text.html"
     }
     {
