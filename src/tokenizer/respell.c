@@ -1,6 +1,7 @@
 /* respell.c - see respell.h. */
 #include "tokenizer/respell.h"
 
+#include <string.h>
 #include "base/unicode.h"
 #include "base/utf8.h"
 
@@ -145,6 +146,37 @@ void text_respell(Tokenizer *tokenizer, StrView text, StrBuf *out) {
         if (space.length > 1 && !knows(tokenizer, space)) space = SV(" ");
         strbuf_add(out, space);
     }
+}
+
+/* ---- no-break spaces ---- */
+
+static bool is_no_break(int c) { return c == 0xA0 || c == 0x2007 || c == 0x202F; }
+
+/* Appends the text with spaces for no-break ones between letters; returns their number. */
+static int add_parted(StrView text, StrBuf *out) {
+    int count = 0, before = -1;
+    for (size_t start = 0, end = 0; start < text.length; start = end) {
+        int c = utf8_next(text, &end);
+        size_t next = end;
+        bool part = is_no_break(c) && unicode_class(before) == CHAR_LETTER && end < text.length &&
+                    unicode_class(utf8_next(text, &next)) == CHAR_LETTER;
+        strbuf_add(out, part ? SV(" ") : (StrView){text.data + start, end - start});
+        count += part;
+        before = c;
+    }
+    return count;
+}
+
+bool text_part_words(Tokenizer *tokenizer, StrView text, StrBuf *out) {
+    size_t start = out->length;
+    bool spaces =
+        memmem(text.data, text.length, "\xC2\xA0", 2) || memmem(text.data, text.length, "\xE2\x80", 2);
+    if (!spaces) return false;
+    bool any = add_parted(text, out) > 0;
+    StrView parted = {out->data + start, out->length - start};
+    if (any && cost_of(tokenizer, parted).tokens < cost_of(tokenizer, text).tokens) return true;
+    strbuf_cut(out, start);
+    return false;
 }
 
 /* ---- capitals ---- */

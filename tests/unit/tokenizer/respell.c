@@ -39,6 +39,36 @@ static void test_respelled(void **state) {
     fixture_cases("tests/cases/respell.case", check_respelled);
 }
 
+/* No-break spaces between letters, for a vocabulary that knows them from other places, and one that does not
+ * pay to part. */
+static void test_parted(void **state) {
+    (void)state;
+    static const char *const TOGETHER[] = {"go\xC2\xA0home go\xC2\xA0home", "go\xC2\xA0home", NULL};
+    static const struct {
+        bool together;
+        const char *text, *parted; /* NULL: it stays */
+    } CASES[] = {{false,
+                  "many\xC2\xA0words\xE2\x80\xAF"
+                  "are here",
+                  "many words are here"},
+                 {false, "many words", NULL},
+                 {false,
+                  "many\xC2\xA0- words\xC2\xA0"
+                  "3 ...\xC2\xA0!",
+                  NULL},
+                 {true, "go\xC2\xA0home", NULL}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        Tokenizer *tokenizer = fixture_learn(&SUBWORDS, CASES[i].together ? TOGETHER : ALL_LINES);
+        StrBuf got = {0};
+        bool changed = text_part_words(tokenizer, sv(CASES[i].text), &got);
+        if (changed != (CASES[i].parted != NULL)) fail_msg("%s", CASES[i].text);
+        if (changed) assert_string_equal(strbuf_text(&got), CASES[i].parted);
+        if (!changed) assert_int_equal(got.length, 0);
+        strbuf_free(&got);
+        tokenizer_free(tokenizer);
+    }
+}
+
 static void check_capitals(const FixtureCase *block) {
     assert_int_equal(block->count, 2);
     Tokenizer *tokenizer = fixture_learn(&SUBWORDS, CASED_LINES);
@@ -65,6 +95,7 @@ static void test_capitals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_respelled), cmocka_unit_test(test_capitals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_respelled), cmocka_unit_test(test_parted),
+                                       cmocka_unit_test(test_capitals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
