@@ -16,9 +16,8 @@
 /* Appends `text`, which is valid UTF-8, to `out`. */
 void text_respell(Tokenizer *tokenizer, StrView text, StrBuf *out);
 
-/* No-break spaces between two letters, where the vocabulary has learned no subword with the space: to it they
- * are a rare letter in one long word. Appends the text with plain spaces to `out`, and returns true if that has
- * fewer tokens. */
+/* To a vocabulary without subwords of it, a no-break space between two letters is a rare letter in one long
+ * word. Appends the text with plain spaces there to `out`, and returns true if that has fewer tokens. */
 bool text_part_words(Tokenizer *tokenizer, StrView text, StrBuf *out);
 
 /* A text in capitals that costs the vocabulary at least 3/2 of the tokens of the same text in small letters:
