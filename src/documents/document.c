@@ -109,6 +109,8 @@ static Status check_bytes(const Document *document) {
         if (!utf8_valid(line)) break;
     }
     status_fail(STATUS_DATA, "'%.700s', line %ld: not UTF-8", document->path, number);
+    if (document->format == &PO_DOCUMENT)
+        return status_hint(STATUS_DATA, "convert it: msgconv -t UTF-8 FILE > NEW");
     return status_hint(STATUS_DATA, "convert it, and what it says of its encoding: iconv -f ISO-8859-1 -t "
                                     "UTF-8 FILE > NEW");
 }

@@ -3,12 +3,15 @@
 
 #ifdef ATTN_MT_PO
 
+#include <ctype.h>
 #include <errno.h>
 #include <gettext-po.h>
+#include <iconv.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/mem.h"
 
 struct PoCatalogue {
@@ -98,6 +101,65 @@ static Status take_all(LineReader *bytes, StrBuf *content) {
     return STATUS_OK;
 }
 
+/* ---- other encodings ---- */
+
+/* The name of the charset in the header; empty: there is none. */
+static StrView find_charset(StrView content) {
+    static const char FIELD[] = "\"Content-Type:", CHARSET[] = "charset=";
+    StrView line;
+    while (sv_next(&content, '\n', &line)) {
+        if (!sv_starts(line, sv(FIELD))) continue;
+        const char *start = memmem(line.data, line.length, CHARSET, strlen(CHARSET));
+        if (!start) break;
+        start += strlen(CHARSET);
+        size_t length = 0, most = (size_t)(line.data + line.length - start);
+        while (length < most && (isalnum((unsigned char)start[length]) || strchr("-_.:", start[length])))
+            length++;
+        return (StrView){start, length};
+    }
+    return (StrView){content.data, 0};
+}
+
+static bool convert(iconv_t conversion, StrView from, StrBuf *out) {
+    char piece[4096], *in = (char *)from.data;
+    for (size_t left = from.length, flushed = 0; left > 0 || !flushed;) {
+        char *to = piece;
+        size_t space = sizeof piece;
+        flushed = left == 0;
+        size_t result = iconv(conversion, left > 0 ? &in : NULL, &left, &to, &space);
+        strbuf_add(out, (StrView){piece, sizeof piece - space});
+        if (result == (size_t)-1 && errno != E2BIG) return false;
+    }
+    return true;
+}
+
+/* Texts that are not in the charset of their header stay as they are: the reader of pairs reports them. */
+static Status convert_content(PoCatalogue *catalogue, const char *path) {
+    StrView content = strbuf_view(&catalogue->content), charset = find_charset(content);
+    char name[64];
+    if (charset.length == 0 || charset.length >= sizeof name || sv_equal(charset, SV("CHARSET")))
+        return STATUS_OK;
+    snprintf(name, sizeof name, "%.*s", SV_ARG(charset));
+    if (strcasecmp(name, "UTF-8") == 0 || strcasecmp(name, "UTF8") == 0) return STATUS_OK;
+    iconv_t conversion = iconv_open("UTF-8", name);
+    if (conversion == (iconv_t)-1) /* NOLINT: its value */
+        return status_fail(STATUS_DATA, "'%.700s' is in an unknown encoding, '%s'", path, name);
+    StrBuf other = {0};
+    size_t before = (size_t)(charset.data - content.data), after = before + charset.length;
+    bool converted = convert(conversion, (StrView){content.data, before}, &other);
+    strbuf_add(&other, SV("UTF-8"));
+    converted =
+        converted && convert(conversion, (StrView){content.data + after, content.length - after}, &other);
+    iconv_close(conversion);
+    if (converted) {
+        StrBuf swap = catalogue->content;
+        catalogue->content = other;
+        other = swap;
+    }
+    strbuf_free(&other);
+    return STATUS_OK;
+}
+
 static Status read_content(PoCatalogue *catalogue, const char *path) {
     char name[64];
     FILE *copy = tmpfile();
@@ -124,6 +186,7 @@ Status po_catalogue_read(PoCatalogue **read, LineReader *bytes) {
     PoCatalogue *catalogue = mem_alloc(1, sizeof *catalogue);
     *read = NULL;
     Status status = take_all(bytes, &catalogue->content);
+    if (status == STATUS_OK) status = convert_content(catalogue, line_reader_path(bytes));
     if (status == STATUS_OK) status = read_content(catalogue, line_reader_path(bytes));
     if (status != STATUS_OK) {
         po_catalogue_free(catalogue);

@@ -1,7 +1,8 @@
 /* po.h - catalogues of gettext (PO files), and the only user of libgettextpo.
  *
  * The library reads a file as a whole: memory grows with the catalogue, about twice its size. A file has at
- * most FILE_TEXT_BYTES after decompression. Its text is converted to UTF-8, and its errors end in a Status.
+ * most FILE_TEXT_BYTES after decompression. Its text is converted to UTF-8 from the charset of its header. Its
+ * errors end in a Status.
  * After an error the library's memory of that file is lost, because it offers no way to get it back.
  * It has global state: one thread at a time reads a catalogue; the other functions work in any.
  *

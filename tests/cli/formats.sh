@@ -108,6 +108,17 @@ if available po; then
     expect 0 "$attn" inspect "$TMP/formats/po" --languages fr-de # whose source the file does not name
     expect 3 "$attn" inspect "$TMP/formats/po" --languages en-fr
     says "'$TMP/formats/po' has no pair of en and fr: its languages are de"
+    # The header names the encoding.
+    {
+        printf 'msgid ""\nmsgstr ""\n"Language: de\\n"\n"Content-Type: text/plain; charset=ISO-8859-1\\n"\n\n'
+        printf 'msgid "five"\nmsgstr "f\374nf"\n'
+    } >"$TMP/latin.po"
+    expect 0 "$attn" inspect "$TMP/latin.po" --clean "$TMP/latin.tsv"
+    printf 'en\tde\tescaped\nfive\tf\303\274nf\n' >"$TMP/want"
+    same "a catalogue in Latin-1" "$TMP/want" "$TMP/latin.tsv"
+    sed 's/8859-1/8859-99/' "$TMP/latin.po" >"$TMP/unknown.po"
+    expect 3 "$attn" inspect "$TMP/unknown.po"
+    says "is in an unknown encoding, 'ISO-8859-99'"
 fi
 
 # Several files of several kinds, and two plain files.
