@@ -1,10 +1,9 @@
 /* po.h - catalogues of gettext (PO files), and the only user of libgettextpo.
  *
  * The library reads a file as a whole: memory grows with the catalogue, about twice its size. A file has at
- * most FILE_TEXT_BYTES after decompression. Its text is converted to UTF-8 from the charset of its header. Its
- * errors end in a Status.
- * After an error the library's memory of that file is lost, because it offers no way to get it back.
- * It has global state: one thread at a time reads a catalogue; the other functions work in any.
+ * most FILE_TEXT_BYTES after decompression. Its text is converted to UTF-8 from the charset of its header.
+ * Errors of the library end in a Status; its memory of that file is lost then, because it offers no way to get
+ * it back. It has global state: one thread at a time reads a catalogue; the other functions work in any.
  *
  * Owner   the LineReader stays the caller's; views live as long as the catalogue
  * Fails   STATUS_DATA with file and line; STATUS_USAGE if the program was built without libgettextpo
