@@ -2,7 +2,7 @@
  *
  * The library reads a file as a whole: memory grows with the catalogue, about twice its size. A file has at
  * most FILE_TEXT_BYTES after decompression. Its text is converted to UTF-8 from the charset of its header.
- * Errors of the library end in a Status; its memory of that file is lost then, because it offers no way to get
+ * Errors of the library end in a Status. Its memory of that file is lost then: it offers no way to get
  * it back. It has global state: one thread at a time reads a catalogue; the other functions work in any.
  *
  * Owner   the LineReader stays the caller's; views live as long as the catalogue
