@@ -2,11 +2,13 @@
  *
  * Units without a translation get a <target> with its state: translated from the threshold of confidence on,
  * else needs-review-translation (1.2) or initial (2.0). The confidence is the quality of a match:
- * <alt-trans match-quality> in 1.2, a match of the module mtc in 2.0.
+ * <alt-trans match-quality> in 1.2, a match of the module mtc in 2.0. Texts without elements keep their lines
+ * and columns, as in PO files.
  */
 #include <string.h>
 #include "base/mem.h"
 #include "documents/document.h"
+#include "documents/wrapped_lines.h"
 #include "documents/xml_scan.h"
 #include "text/entities.h"
 #include "text/markup.h"
@@ -25,7 +27,8 @@ typedef struct {
     size_t unit;                               /* 2.0: the end of the tag of its <unit> */
     size_t matches_end;                        /* 2.0: where <matches> of the unit ends; 0: there is none */
     StrView matches_prefix;
-    int number; /* in its <unit>, from 1 */
+    int number;    /* in its <unit>, from 1 */
+    bool is_lines; /* a text without elements: its segment has its pieces (wrapped_lines.h) */
     size_t segment;
 } Unit;
 
@@ -126,10 +129,13 @@ static void add_unit(Reader *reader, Unit *unit) {
         document->kept++;
         return;
     }
-    StrBuf text = {0};
+    StrBuf text = {0}, pieces = {0};
     add_source(inner(reader, from), &text);
+    unit->is_lines = !memchr(text.data, '<', text.length);
+    if (unit->is_lines) lines_unwrap(strbuf_view(&text), &pieces);
     unit->segment = document->count;
-    document_add(document, from->inner, from->inner_end, strbuf_view(&text));
+    document_add(document, from->inner, from->inner_end, strbuf_view(unit->is_lines ? &pieces : &text));
+    strbuf_free(&pieces);
     strbuf_free(&text);
     MEM_GROW(xliff->units, xliff->capacity, xliff->count + 1);
     xliff->units[xliff->count++] = *unit;
@@ -371,6 +377,21 @@ static bool same_unit(const Xliff *xliff, const bool *written, size_t u, int ste
     return false;
 }
 
+/* Appends what becomes the target; false if it is no XML, or has other lines than the source. */
+static bool add_target(const Document *document, const Unit *unit, const Segment *segment, StrBuf *out) {
+    const Element *from = unit->seg_source.is_there ? &unit->seg_source : &unit->source;
+    StrView source = {document->bytes.data + from->inner, from->inner_end - from->inner};
+    StrBuf text = {0}, lines = {0};
+    add_source(source, &text);
+    bool made =
+        unit->is_lines && lines_rewrap(strbuf_view(&text), strbuf_view(&segment->translation), &lines);
+    bool sound = (made || !unit->is_lines || segment->from_memory) &&
+                 make_sound(strbuf_view(made ? &lines : &segment->translation), out);
+    strbuf_free(&text);
+    strbuf_free(&lines);
+    return sound;
+}
+
 static void write(Document *document) {
     const Xliff *xliff = document->state;
     StrView language = document->options.target_language;
@@ -378,8 +399,7 @@ static void write(Document *document) {
     StrBuf *texts = mem_alloc(xliff->count, sizeof *texts);
     for (size_t u = 0; u < xliff->count; u++) {
         const Segment *segment = &document->segments[xliff->units[u].segment];
-        StrView translation = strbuf_view(&segment->translation);
-        written[u] = segment->is_translated && make_sound(translation, &texts[u]);
+        written[u] = segment->is_translated && add_target(document, &xliff->units[u], segment, &texts[u]);
         document->rejected += segment->is_translated && !written[u];
     }
     for (size_t u = 0; u < xliff->count; u++) {

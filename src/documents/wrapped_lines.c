@@ -33,12 +33,14 @@ typedef struct {
     bool stays;
 } Piece;
 
-/* Does a column begin in the white space at `at`? */
-static bool is_gap(StrView line, size_t at) {
+/* The white space at `at`; *gap: a column begins after it. */
+static size_t blank_length(StrView line, size_t at, bool *gap) {
     size_t end = at;
     while (end < line.length && is_blank(line.data[end])) end++;
-    if (memchr(line.data + at, '\t', end - at)) return true;
-    return end - at >= 2 && !ends_sentence((StrView){line.data, at});
+    size_t length = end - at;
+    *gap = length > 2 || (length == 2 && !ends_sentence((StrView){line.data, at})) ||
+           memchr(line.data + at, '\t', length);
+    return length;
 }
 
 /* The next piece of a line, which has no white space at its end; false: there is none. */
@@ -47,8 +49,13 @@ static bool next_piece(StrView line, size_t *at, Piece *piece) {
     while (start < line.length && is_blank(line.data[start])) start++;
     if (start == line.length) return false;
     size_t mark = *at == 0 ? line_item_length(line, start) : 0;
-    size_t end = start + (mark > 0);
-    while (end < line.length && !(is_blank(line.data[end]) && (mark > 0 || is_gap(line, end)))) end++;
+    size_t end = start;
+    for (bool gap = false; end < line.length; end++) {
+        if (!is_blank(line.data[end])) continue;
+        size_t length = blank_length(line, end, &gap);
+        if (gap || mark > 0) break;
+        end += length - 1;
+    }
     StrView text = {line.data + start, end - start};
     bool name = end < line.length && (text.length == 1 || text.data[0] == '-');
     *piece = (Piece){.text = text, .gap = *at, .stays = mark > 0 || name};

@@ -1,7 +1,7 @@
 /* wrapped_lines.h - the texts of catalogues: lines, of which some only wrap a paragraph, with columns.
  *
  * A piece is a text that is translated by itself: what stands in a column of a line, with its wrapped lines.
- *   columns   begin after two spaces (but not after the end of a sentence) or a TAB
+ *   columns   begin after two spaces (after the end of a sentence three) or a TAB
  *   wraps     a line goes on with the piece before it if it begins below that piece, and with a lower-case
  *             letter, or the line before was full and ended no sentence. Not in scripts without spaces
  *   stay      marks of items ("-" "1."), and before a column single letters and options ("-a, --all")
