@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "io/fileio.h"
@@ -163,6 +164,7 @@ int main(int argc, char **argv) {
     Status status = kern_select();
     mem_on_exhausted(on_exhausted);
     catch_signals();
+    atexit(file_discard_all); /* libgettextpo ends the program where it gets no memory */
     const Command *command = argc > 1 ? find_command(argv[1]) : NULL;
     if (status == STATUS_OK) status = command ? command->run(argc - 1, argv + 1) : answer(argc, argv);
     if (status == STATUS_OK) return 0;

@@ -82,7 +82,7 @@ static const Case TABLE[] = {
     SOME_CALLS("alloc", "ENOMEM+", 211, 7, CLEAN, EVERY),
     CALLS("mmap", "ENOMEM", 1, CLEAN, "blas"),
     CALLS("mmap", "ENOMEM+", 1, CLEAN, "blas"),
-    CALLS("thread", "EAGAIN", 1, CLEAN, WRITING),
+    CALLS("thread", "EAGAIN", 1, CLEAN, "translate heatmap average train resume " DOCUMENTS),
     CALLS("open", "EMFILE", 1, CLEAN, READING),
     CALLS("open", "EMFILE+", 1, CLEAN, READING),
     CALLS("open", "EACCES", 1, CLEAN, READING),
