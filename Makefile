@@ -430,7 +430,7 @@ FORMATTED = $(shell find src tests scripts -name '*.[ch]')
 # The layout is that of one version, others differ in places. Where CI is set, a check that is skipped fails.
 CLANG_FORMAT ?= clang-format
 has_clang_format = $(CLANG_FORMAT) --version 2>/dev/null | grep -q 'version 14\.'
-.PHONY: lint tidy format man install uninstall deb dist clean help
+.PHONY: lint tidy format man install uninstall deb dist sbom clean help
 lint: ## layout, include rule, file headers, static checks
 	@if $(has_clang_format); then $(CLANG_FORMAT) --dry-run -Werror $(FORMATTED); \
 	elif [ -n "$$CI" ]; then echo "lint: clang-format 14 is not installed" >&2; exit 1; \
@@ -474,7 +474,8 @@ DOC_FILES += $(wildcard docs/*.md docs/*.svg docs/*.png docs/*.safetensors examp
 DOC_FILES += CONTRIBUTING.md src/README.md tests/README.md data/README.md python/README.md
 DOC_FILES += configs/multi30k.plan scripts/read_model.py scripts/read_tokenizer.py
 DOC_FOLDERS := $(sort $(patsubst %/,$(DOC)/%,$(filter-out ./,$(dir $(DOC_FILES)))))
-INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
+SBOM := $(DOC)/attn-mt.spdx.json
+INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SBOM) $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
 LIBDIR ?= $(PREFIX)/lib
@@ -490,7 +491,8 @@ install: all $(if $(LIBRARY),lib) ## copy program, library, man page, completion
 	for file in $(SHARED_FILES); do install -m 644 $$file $(DESTDIR)$(SHARE)/$$file || exit 1; done
 	for file in $(DOC_FILES); do install -m 644 $$file $(DESTDIR)$(DOC)/$$file || exit 1; done
 	for pair in $(COMPLETIONS); do $(BIN) completion $${pair%%:*} >$(DESTDIR)$${pair#*:} || exit 1; done
-	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(COMPLETION_FILES:%=$(DESTDIR)%)
+	$(MAKE_SBOM) >$(DESTDIR)$(SBOM)
+	chmod 644 $(DESTDIR)$(MAN)/attn-mt.1 $(DESTDIR)$(SBOM) $(COMPLETION_FILES:%=$(DESTDIR)%)
 	[ ! -e $(SHARED) ] || { set -e; \
 	install -m 644 $(SHARED) $(BUILD)/libattn_mt.a $(DESTDIR)$(LIBDIR); \
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libattn_mt.so; \
@@ -511,6 +513,15 @@ deb: ## a package for Debian and Ubuntu in BUILD/deb, built there from the files
 	@cd $(BUILD)/deb && tar -xzf attn-mt-$(VERSION).tar.gz && cd attn-mt-$(VERSION) && \
 	env -u BUILD -u MAKEFLAGS dpkg-buildpackage -b -us -uc
 	@ls $(BUILD)/deb/*.deb
+
+# The libraries that the program is linked with, for scripts/make-sbom.
+LINKED := $(PACKAGES) $(PACKAGES_OF_FORMATS) $(if $(filter yes,$(PO)),gettextpo) $(if $(DETECT_LIBS),libexttextcat) \
+	$(if $(SERVE_LIBS),libmicrohttpd) $(if $(MPI),mpi)
+MAKE_SBOM = PKG_CONFIG='$(PKG_CONFIG)' CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' scripts/make-sbom $(LINKED)
+sbom: ## the libraries that are linked, with versions and licences: SPDX 2.3 in BUILD
+	@mkdir -p $(BUILD) && $(MAKE_SBOM) >$(BUILD)/attn-mt-$(VERSION).spdx.json.new
+	@mv $(BUILD)/attn-mt-$(VERSION).spdx.json.new $(BUILD)/attn-mt-$(VERSION).spdx.json
+	@echo $(BUILD)/attn-mt-$(VERSION).spdx.json
 
 dist: ## the source as a tarball in BUILD, with its SHA-256
 	@BUILD=$(BUILD) scripts/make-dist
