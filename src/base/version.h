@@ -2,6 +2,6 @@
 #ifndef BASE_VERSION_H
 #define BASE_VERSION_H
 
-#define ATTN_MT_VERSION "0.2.0"
+#define ATTN_MT_VERSION "0.3.0"
 
 #endif

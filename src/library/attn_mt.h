@@ -137,7 +137,7 @@ typedef struct {
     const char *const *row_labels, *const *column_labels;
 } attn_mt_matrix;
 
-ATTN_MT_API const char *attn_mt_version(void); /* "0.2.0" */
+ATTN_MT_API const char *attn_mt_version(void); /* "0.3.0" */
 
 /* Loads model files [count]. Several models form an ensemble and must share one target vocabulary. */
 ATTN_MT_API attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
