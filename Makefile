@@ -475,7 +475,8 @@ DOC_FILES += CONTRIBUTING.md src/README.md tests/README.md data/README.md python
 DOC_FILES += configs/multi30k.plan scripts/read_model.py scripts/read_tokenizer.py
 DOC_FOLDERS := $(sort $(patsubst %/,$(DOC)/%,$(filter-out ./,$(dir $(DOC_FILES)))))
 SBOM := $(DOC)/attn-mt.spdx.json
-INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SBOM) $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
+INSTALLED := $(PREFIX)/bin/attn-mt $(MAN)/attn-mt.1 $(SHARED_FILES:%=$(SHARE)/%) $(DOC_FILES:%=$(DOC)/%)
+INSTALLED += $(SBOM)
 COMPLETION_FILES := $(foreach pair,$(COMPLETIONS),$(lastword $(subst :, ,$(pair))))
 INSTALLED += $(COMPLETION_FILES)
 LIBDIR ?= $(PREFIX)/lib
@@ -515,8 +516,8 @@ deb: ## a package for Debian and Ubuntu in BUILD/deb, built there from the files
 	@ls $(BUILD)/deb/*.deb
 
 # The libraries that the program is linked with, for scripts/make-sbom.
-LINKED := $(PACKAGES) $(PACKAGES_OF_FORMATS) $(if $(filter yes,$(PO)),gettextpo) $(if $(DETECT_LIBS),libexttextcat) \
-	$(if $(SERVE_LIBS),libmicrohttpd) $(if $(MPI),mpi)
+LINKED := $(PACKAGES) $(PACKAGES_OF_FORMATS) $(if $(filter yes,$(PO)),gettextpo) \
+	$(if $(DETECT_LIBS),libexttextcat) $(if $(SERVE_LIBS),libmicrohttpd) $(if $(MPI),mpi)
 MAKE_SBOM = PKG_CONFIG='$(PKG_CONFIG)' CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' scripts/make-sbom $(LINKED)
 sbom: ## the libraries that are linked, with versions and licences: SPDX 2.3 in BUILD
 	@mkdir -p $(BUILD) && $(MAKE_SBOM) >$(BUILD)/attn-mt-$(VERSION).spdx.json.new

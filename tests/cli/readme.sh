@@ -1,6 +1,6 @@
 #!/bin/sh
-# readme.sh - every attn-mt command of README.md, docs/use.md, docs/tutorial.md, docs/your-data.md and
-# docs/chapters.md is run, in the order it is shown, on small files; except mpirun commands, which
+# readme.sh - every attn-mt command of README.md, docs/use.md, files.md, tutorial.md, your-data.md and
+# chapters.md is run, in the order it is shown, on small files; except mpirun commands, which
 # promise_ranks.sh tests.
 set -eu
 root=$(pwd)
@@ -24,6 +24,7 @@ printf 'go\tva\n' >terms.tsv
 cut -f 1 my-dev.tsv | tee test.en >input.txt
 cut -f 2 my-dev.tsv | tee test.fr >reference.txt
 { echo '<!DOCTYPE html>' && sed 's|.*|<p>&</p>|' input.txt; } >page.html
+printf 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\nmsgid "go ."\nmsgstr ""\n' >de.po
 sed 's/^/0 ||| /; s/$/ ||| F0= -1 ||| -1/' test.fr | awk '{ $1 = NR - 1; print }' >output.nbest
 
 status=0
@@ -82,12 +83,26 @@ build/attn-mt train my.tsv --languages en-fr --set train.epochs=1 --run opus-mt-
 export ATTN_MT_MODELS="$work/models"
 for page in README.md docs/use.md; do
     rm -rf runs models
-    sed -nE 's/^    ((echo .* \| )?build\/attn-mt .*)$/\1/p' "$root/$page" |
-        sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
+    { # code blocks, then commands in sentences and tables
+        sed -nE 's/^    ((echo .* \| )?build\/attn-mt .*)$/\1/p' "$root/$page"
+        sed '/^    /d' "$root/$page" | grep -o '`build/attn-mt [^`]*`' | grep -v '\.\.\.' | tr -d '`'
+    } | sed -e 's/  *# .*$//' -e 's/ --run/ --set train.epochs=2 --run/' >commands
     enough "$page" 8
     run_commands commands
     lines output.txt 20
     rm output.txt
+done
+
+# Documents: the commands of files.md with a model and files of this page.
+sed -nE 's/^    (attn-mt .*)$/build\/\1/p' "$root/docs/files.md" >commands
+cp a.safetensors best.safetensors
+enough docs/files.md 2
+run_commands commands
+for file in page.de.html new.po; do
+    [ -s $file ] || {
+        echo "docs/files.md: no $file"
+        status=1
+    }
 done
 
 # The tutorial, with a shorter training. Its program is built already.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# links.sh - documents: every relative link leads to a file, every #anchor to a heading, and every page of docs/
-# is in its index and ends with where to go next.
+# links.sh - documents: every relative link leads to a file, every #anchor to a heading, and every page of
+# docs/ is in its index and ends with where to go next.
 # not sanitized
 set -eu
 python=${PYTHON:-python3}
@@ -46,7 +46,7 @@ for path, text in sorted(pages.items()):
         else:
             continue
         bad = 1
-index = os.path.join(top, "docs", "README.md")
+index = os.path.normpath(os.path.join(top, "docs", "README.md"))
 for path in pages:
     if os.path.dirname(path) == os.path.dirname(index) and path != index:
         if f"]({os.path.basename(path)})" not in pages[index]:
