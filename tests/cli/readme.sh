@@ -41,7 +41,7 @@ run_commands() {
     while IFS= read -r command; do
         echo "\$ $command"
         case $command in
-        *"attn-mt serve "*) run=serve ;;
+        *"attn-mt serve"*) run=serve ;;
         *) run="sh -c" ;;
         esac
         if ! $run "$command" </dev/null >out 2>err; then
