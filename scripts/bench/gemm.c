@@ -172,7 +172,7 @@ static void pack(Job *job) {
     int8_t *rounded = mem_alloc(param_size(&weight), 1);
     real *scales = mem_alloc(quantize_scales(&weight), sizeof *scales);
     quantize_int8(&weight, job->B, rounded, scales);
-    kern->pack_int8(p->K, p->N, rounded, scales, p->transpose_b, job->packed);
+    kern->pack_int8(p->K, p->N, rounded, scales, p->transpose_b, 0, p->N, job->packed);
     mem_free(rounded);
     mem_free(scales);
 }

@@ -53,7 +53,7 @@ static Status load_model(void *context, int repeats, double *seconds) {
     for (int i = 0; i < repeats; i++) {
         Seq2Seq *model;
         double begin = clock_seconds();
-        TRY(modelfile_load(&model, files->path[MODEL], WEIGHT_FLOAT32, NULL));
+        TRY(modelfile_load(&model, files->path[MODEL], WEIGHT_FLOAT32, true, NULL));
         seconds[0] += clock_seconds() - begin;
         seq2seq_free(model);
     }

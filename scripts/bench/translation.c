@@ -147,7 +147,7 @@ typedef Status BeamRun(Bench *bench, const char *precision, int beam, double sec
 /* With the weights as they are read in one format, with each beam. */
 static Status measure_precision(Bench *bench, int p, const char *path, double seconds, BeamRun *run_beam) {
     Seq2Seq *floats = bench->model;
-    Status status = modelfile_load(&bench->model, path, PRECISIONS[p].format, NULL);
+    Status status = modelfile_load(&bench->model, path, PRECISIONS[p].format, true, NULL);
     for (int i = 0; i < BEAM_COUNT && status == STATUS_OK; i++) {
         log_progress("%s: %sbeam %d", bench->report.section, PRECISIONS[p].name, BEAMS[i]);
         status = run_beam(bench, PRECISIONS[p].name, BEAMS[i], seconds);

@@ -41,7 +41,11 @@ typedef struct {
 void op_embedding_forward(Tape *tape, const Node *node) {
     const Lookup *l = node->data;
     const Tensor *y = node->out;
-    copy_rows(param_data(tape->params, l->table), (size_t)y->columns, l->ids, y->rows, y->data);
+    for (int r = 0; r < y->rows; r++)
+        if (l->ids[r] < 0)
+            memset(tensor_row(y, r), 0, (size_t)y->columns * sizeof(real));
+        else
+            params_row(tape->params, l->table, l->ids[r], tensor_row(y, r));
 }
 void op_embedding_backward(Tape *tape, const Node *node) {
     const Lookup *l = node->data;

@@ -65,12 +65,16 @@ real *params_block(const ParamSet *params) {
 }
 void params_allocate(ParamSet *params) { params->data = params_block(params); }
 
-/* The packed copy for the forward pass, and the sizes of its product. NULL: the weight has none. */
-static void **forward_copy(Param *p, int *K, int *N) {
-    bool output = p->panel_use == PANELS_OUTPUT;
-    *K = output ? p->columns : p->rows;
-    *N = output ? p->rows : p->columns;
-    return output ? &p->packed_transpose : p->panel_use == PANELS_AFFINE ? &p->packed : NULL;
+bool params_packs_rows(const Param *p) { return p->panel_use != PANELS_AFFINE; }
+
+/* The packed copy for the forward pass, and the sizes of its product. NULL: the weight has none. A table that
+ * is only looked up has one if that makes it smaller. */
+static void **forward_copy(const ParamSet *params, Param *p, int *K, int *N) {
+    bool by_rows = params_packs_rows(p);
+    *K = by_rows ? p->columns : p->rows;
+    *N = by_rows ? p->rows : p->columns;
+    if (p->panel_use == PANELS_NONE && !(p->looked_up && params->format == WEIGHT_INT8)) return NULL;
+    return by_rows ? &p->packed_transpose : &p->packed;
 }
 
 void params_allocate_packed(ParamSet *params, WeightFormat format) {
@@ -80,15 +84,16 @@ void params_allocate_packed(ParamSet *params, WeightFormat format) {
     params->size = 0;
     for (int i = 0; i < params->count; i++) {
         Param *p = params->items[i];
-        bool in_block = p->panel_use == PANELS_NONE || p->looked_up;
+        bool has_copy = forward_copy(params, p, &K, &N);
+        bool in_block = !has_copy || (p->looked_up && !kern->weights[format].column);
         p->offset = in_block ? params->size : PARAM_ONLY_PACKED;
         if (in_block) params->size += (param_size(p) + 15) / 16 * 16;
-        if (forward_copy(p, &K, &N)) bytes += mem_round_up(kern->weights[format].size(K, N));
+        if (has_copy) bytes += mem_round_up(kern->weights[format].size(K, N));
     }
     params_allocate(params);
     char *next = params->packed = mem_aligned_uninitialized(bytes ? bytes : 1, 1);
     for (int i = 0; i < params->count; i++) {
-        void **copy = forward_copy(params->items[i], &K, &N);
+        void **copy = forward_copy(params, params->items[i], &K, &N);
         if (!copy) continue;
         *copy = next;
         next += mem_round_up(kern->weights[format].size(K, N));
@@ -164,9 +169,10 @@ static int first_column(int columns, int slice, int slices) {
 }
 
 static void pack_copy(const ParamSet *params, const Param *p, bool transposed, int slice) {
-    int N = columns_of_copy(p, transposed), slices = slices_of_copy(p, transposed);
-    kern->weights[params->format].pack(rows_of_copy(p, transposed), N, param_data(params, p), transposed,
-                                       first_column(N, slice, slices), first_column(N, slice + 1, slices),
+    int K = rows_of_copy(p, transposed), N = columns_of_copy(p, transposed),
+        slices = slices_of_copy(p, transposed), first = first_column(N, slice, slices);
+    const real *numbers = param_data(params, p) + (transposed ? (size_t)first * (size_t)K : 0);
+    kern->weights[params->format].pack(K, N, numbers, transposed, first, first_column(N, slice + 1, slices),
                                        transposed ? p->packed_transpose : p->packed);
 }
 
@@ -210,16 +216,30 @@ void params_pack_by(ParamSet *params, Workers *workers) {
     workers_run(workers, begin_packing(params), pack_slice, params);
 }
 
-void params_pack_from(const ParamSet *params, Param *p, const real *numbers) {
+void params_pack_from(const ParamSet *params, Param *p, const real *numbers, int first, int rows) {
     int K, N;
-    void **copy = forward_copy(p, &K, &N);
-    if (copy) kern->weights[params->format].pack(K, N, numbers, p->panel_use == PANELS_OUTPUT, 0, N, *copy);
+    void **copy = forward_copy(params, p, &K, &N);
+    bool by_rows = params_packs_rows(p);
+    if (copy)
+        kern->weights[params->format].pack(K, N, numbers, by_rows, by_rows ? first : 0,
+                                           by_rows ? first + rows : N, *copy);
 }
 
-void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, const real *scales) {
+void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, const real *scales, int first,
+                      int rows) {
     int K, N;
-    void **copy = forward_copy(p, &K, &N);
+    void **copy = forward_copy(params, p, &K, &N);
+    bool by_rows = params_packs_rows(p);
     assert(params->format == WEIGHT_INT8);
-    (void)params;
-    if (copy) kern->pack_int8(K, N, numbers, scales, p->panel_use == PANELS_OUTPUT, *copy);
+    if (copy)
+        kern->pack_int8(K, N, numbers, scales, by_rows, by_rows ? first : 0, by_rows ? first + rows : N,
+                        *copy);
+}
+
+void params_row(const ParamSet *params, const Param *p, int row, real *out) {
+    if (p->offset == PARAM_ONLY_PACKED)
+        kern->weights[params->format].column(p->columns, p->rows, p->packed_transpose, row, out);
+    else
+        memcpy(out, param_data(params, p) + (size_t)row * (size_t)p->columns,
+               (size_t)p->columns * sizeof *out);
 }

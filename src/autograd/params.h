@@ -4,7 +4,7 @@
  * and reducing are one pass over memory. Weights of products also have copies packed into panels for the
  * kernels (kern.h): one in the orientation of the forward pass and, for training, one in that of the
  * backward pass. params_pack_by renews the copies after every change. A model that only translates has only
- * the packed copies (params_allocate_packed).
+ * the packed copies (params_allocate_packed); rows of its embedding tables are taken from there (params_row).
  *
  * Shapes  a weight of an affine map is stored [inputs, outputs]; an embedding table [tokens, size]
  * Owner   the ParamSet owns names, data and packed copies
@@ -48,7 +48,7 @@ typedef struct {
     PanelUse panel_use;
     bool looked_up;         /* a table whose rows are looked up; it may be the output layer, too */
     void *packed;           /* [rows, columns] packed for x * W; NULL until it is packed */
-    void *packed_transpose; /* packed for x * W^T */
+    void *packed_transpose; /* packed for x * W^T; tables without a product may have it, too */
 } Param;
 
 #define PARAM_ONLY_PACKED SIZE_MAX
@@ -78,8 +78,8 @@ const char *params_keep_name(ParamSet *params, const char *name);
 real *params_keep_numbers(ParamSet *params, size_t count);
 void params_allocate(ParamSet *params);
 /* Memory for translation alone: packed copies of all weights of products, which the caller fills, and a block
- * of the other parameters and of tables that are looked up. A weight of products exists only as its packed
- * copy. */
+ * of the other parameters. A weight of products exists only as its packed copy, and so does an embedding
+ * table of 8 bits. In formats whose copies do not give back their rows, tables are in the block, too. */
 void params_allocate_packed(ParamSet *params, WeightFormat format);
 /* Each parameter from its own random stream: (seed, its name). Allocates the block if necessary. */
 void params_initialize(ParamSet *params, uint64_t seed);
@@ -88,10 +88,18 @@ real *params_block(const ParamSet *params); /* a zeroed block of this layout; me
 /* Renew the packed copies, in any format except WEIGHT_INT8. */
 void params_pack_all(ParamSet *params);
 void params_pack_by(ParamSet *params, Workers *workers); /* on these threads */
-/* Fill the forward pass's copy of a weight from numbers outside the block [rows, columns]. In WEIGHT_INT8
- * params_pack_int8 does it, from the result of quantize_int8. Safe for different parameters in parallel. */
-void params_pack_from(const ParamSet *params, Param *param, const real *numbers);
-void params_pack_int8(const ParamSet *params, Param *param, const int8_t *numbers, const real *scales);
+/* Is the forward pass's copy a table [rows, columns] of which slices of rows can be packed alone? */
+bool params_packs_rows(const Param *param);
+/* Fill the forward pass's copy of a weight from numbers outside the block, which are those of `rows` rows
+ * [rows, columns] from `first` on: of all rows, or, if params_packs_rows, of a slice that begins and ends at a
+ * multiple of KERN_PACK_COLUMNS or ends with the last row. In WEIGHT_INT8 params_pack_int8 does it, from the
+ * result of quantize_int8 for these rows. Safe for different slices in parallel.
+ * A parameter without a copy: nothing happens. */
+void params_pack_from(const ParamSet *params, Param *param, const real *numbers, int first, int rows);
+void params_pack_int8(const ParamSet *params, Param *param, const int8_t *numbers, const real *scales,
+                      int first, int rows);
+/* out [columns] = a row of a weight of the output layer or of an embedding table, wherever it is. */
+void params_row(const ParamSet *params, const Param *param, int row, real *out);
 static inline size_t param_size(const Param *param) { return (size_t)param->rows * (size_t)param->columns; }
 static inline real *param_data(const ParamSet *params, const Param *param) {
     assert(param->offset != PARAM_ONLY_PACKED);

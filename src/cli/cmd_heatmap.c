@@ -401,7 +401,7 @@ Status cmd_heatmap(int argc, char **argv) {
         options.subwords = option_is_given(&user_options, "level") && options.level == ALIGNMENT_SUBWORD;
         status = model_choice(&options.models, options.languages, options.quiet, &translating.target_language,
                               NULL);
-        if (status == STATUS_OK) status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32);
+        if (status == STATUS_OK) status = ensemble_load(&models, &options.models, WEIGHT_FLOAT32, false);
         if (status == STATUS_OK) {
             ensemble_apply_defaults(&models, &user_options, &translating.search.decode);
             status = heatmap(&options, &files, &translating, &models, words.count ? words.items[0] : NULL);

@@ -386,7 +386,7 @@ static Status session_begin(Session *session, const StrList *files) {
     TRY(command_refuse_overwrites(options->output, files));
     if (files->count == 0) TRY(command_refuse_overwrite(options->output, "-"));
     TRY(command_refuse_overwrite(options->output, options->n_best));
-    TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision));
+    TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision, false));
     session->window.filters = session->filter;
     session->window.source_language = strbuf_view(&session->models.source_language);
     session->window.target_language = strbuf_view(&session->models.target_language);

@@ -365,7 +365,8 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     if (session->document) translate_document_prepare(session->document, options);
     TRY(translate_score_open(&session->score, &options->references, options->report));
     if (!session->document) TRY(translate_score_check(session->score, &options->inputs));
-    TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision));
+    TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision,
+                      translator->search.shortlist > 0));
     ensemble_apply_defaults(&session->models, user_options, decode);
     TRY(translate_options_apply(options, &session->models, &session->style));
     if (options->glossaries.count > 0)

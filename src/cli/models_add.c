@@ -111,7 +111,7 @@ static Status try_model(const char *path, const ModelAbout *about) {
     Ensemble models = {0};
     StrList paths = {0};
     strlist_add(&paths, sv(path));
-    Status status = ensemble_load(&models, &paths, WEIGHT_FLOAT32);
+    Status status = ensemble_load(&models, &paths, WEIGHT_FLOAT32, false);
     const char *sentence = sentence_of(sv(about->source));
     if (status == STATUS_OK && sentence) status = translate_sentence(&models, about, sentence);
     ensemble_free(&models);

@@ -91,10 +91,13 @@ typedef struct {
 /* Products with a packed weight. Only WEIGHT_FLOAT32 and WEIGHT_BF16X3 exist in double precision. */
 typedef struct {
     size_t (*size)(int K, int N); /* bytes of a packed [K, N] matrix; it must be aligned to 64 bytes */
-    /* Writes columns first .. end - 1 of B as panels into `out`. B is [K, N], or [N, K] if transposed.
+    /* Writes columns first .. end - 1 of B [K, N] as panels into `out`. If transposed, B is given as
+     * [N, K], of which only rows first .. end - 1 are there.
      * `first` and `end` are multiples of KERN_PACK_COLUMNS, except for an end that is N. Threads may pack
      * different columns of one matrix in parallel. NULL for WEIGHT_INT8, which has pack_int8. */
     void (*pack)(int K, int N, const real *B, bool transposed, int first, int end, void *out);
+    /* out [K] = column n of B, exactly as it was packed. NULL if the format cannot give it. */
+    void (*column)(int K, int N, const void *packed, int n, real *out);
     /* C [M, N] (+)= A [M, K] B. `scratch`: kern->scratch bytes, aligned to 64 bytes. */
     void (*multiply)(int M, int N, int K, const real *A, int lda, const void *packed, real *C, int ldc,
                      bool accumulate, void *scratch);
@@ -110,9 +113,10 @@ typedef struct {
 typedef struct {
     const char *name; /* "amx", "bf16", "vnni", "avx512", "avx2", "base" */
     WeightProduct weights[WEIGHT_FORMAT_COUNT];
-    /* Packs WEIGHT_INT8 from rounded numbers, -127 to 127 (quantize.h); the unit of column n is scales[n].
-     * NULL in double precision. */
-    void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, void *out);
+    /* The same for WEIGHT_INT8, from rounded numbers, -127 to 127 (quantize.h); the unit of column n is
+     * scales[n - first]. NULL in double precision. */
+    void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, int first, int end,
+                      void *out);
     size_t scratch;    /* bytes of scratch memory for products */
     int outer_columns; /* preferred column block of `outer` */
 

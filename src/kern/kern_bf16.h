@@ -109,7 +109,7 @@ static void kern_bf16_pack(int K, int N, const real *B, bool transposed, int fir
         int depth = K - k0 < DEPTH ? K - k0 : DEPTH;
         uint32_t *out = (uint32_t *)packed + before + (size_t)(first / PANEL) * bf16_words(depth);
         for (int n0 = first; n0 < end; n0 += PANEL, out += bf16_words(depth)) {
-            const real *b = transposed ? B + (size_t)n0 * ldb + k0 : B + (size_t)k0 * ldb + n0;
+            const real *b = transposed ? B + (size_t)(n0 - first) * ldb + k0 : B + (size_t)k0 * ldb + n0;
             bf16_pack_panel(depth, N - n0 < PANEL ? N - n0 : PANEL, transposed, b, ldb, out);
         }
     }

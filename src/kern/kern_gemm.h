@@ -86,8 +86,17 @@ static void kern_float_pack(int K, int N, const real *B, bool transposed, int fi
         real *out = (real *)packed + (size_t)k0 * panel_columns(N) + (size_t)first * (size_t)depth;
         if (!transposed) pack_panels(depth, N, first, end, B + (size_t)k0 * (size_t)N, out);
         for (int n0 = first; transposed && n0 < end; n0 += PANEL, out += depth * PANEL)
-            pack_transposed(depth, N - n0 < PANEL ? N - n0 : PANEL, B + (size_t)n0 * (size_t)K + k0,
+            pack_transposed(depth, N - n0 < PANEL ? N - n0 : PANEL, B + (size_t)(n0 - first) * (size_t)K + k0,
                             (size_t)K, out);
+    }
+}
+
+static void kern_float_column(int K, int N, const void *packed, int n, real *out) {
+    for (int k0 = 0; k0 < K; k0 += DEPTH) {
+        int depth = K - k0 < DEPTH ? K - k0 : DEPTH;
+        const real *line = (const real *)packed + (size_t)k0 * panel_columns(N) +
+                           (size_t)(n / PANEL * PANEL) * (size_t)depth + n % PANEL;
+        for (int k = 0; k < depth; k++, line += PANEL) out[k0 + k] = *line;
     }
 }
 

@@ -61,19 +61,19 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
     .name = KERN_TEXT(KERN_SUFFIX),
     .weights =
         {
-            [WEIGHT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_multiply,
+            [WEIGHT_FLOAT32] = {kern_float_size, kern_float_pack, kern_float_column, kern_float_multiply,
                                 kern_float_multiply_rows, FLOAT_OUTER},
 #ifdef TILE_UNITS
-            [WEIGHT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, kern_bf16x3_multiply,
+            [WEIGHT_BF16X3] = {kern_bf16x3_size, kern_bf16x3_pack, NULL, kern_bf16x3_multiply,
                                kern_bf16x3_multiply_rows, kern_bf16x3_outer},
 #else
-            [WEIGHT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_multiply,
+            [WEIGHT_BF16X3] = {kern_float_size, kern_float_pack, kern_float_column, kern_float_multiply,
                                kern_float_multiply_rows, FLOAT_OUTER},
 #endif
 #ifndef REAL_DOUBLE
-            [WEIGHT_BF16] = {kern_bf16_size, kern_bf16_pack, kern_bf16_multiply, BF16_MULTIPLY_ROWS,
+            [WEIGHT_BF16] = {kern_bf16_size, kern_bf16_pack, NULL, kern_bf16_multiply, BF16_MULTIPLY_ROWS,
                              BF16_OUTER},
-            [WEIGHT_INT8] = {kern_int8_size, NULL, kern_int8_multiply, NULL, NULL},
+            [WEIGHT_INT8] = {kern_int8_size, NULL, kern_int8_column, kern_int8_multiply, NULL, NULL},
 #endif
         },
 #ifndef REAL_DOUBLE

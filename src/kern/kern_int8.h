@@ -54,28 +54,66 @@ static size_t kern_int8_size(int K, int N) {
     return int8_columns(N) * (sizeof(real) + sizeof(int32_t) + int8_blocks(K) * INT8_BLOCK);
 }
 
+/* The tile of column n in the first block of its stripe. */
+INLINE size_t int8_tile(size_t blocks, int n) {
+    return ((size_t)(n / INT8_STRIPE) * blocks * INT8_TILES + (size_t)(n % INT8_STRIPE / INT8_COLUMNS)) *
+           INT8_TILE;
+}
+
+/* Packs column n, which lies in one piece; returns the sum of its numbers. */
+INLINE int32_t int8_pack_column(int K, const int8_t *b, int8_t *to) {
+    int32_t sum = 0;
+    for (int k = 0; k < K; k++) sum += b[k];
+    for (; K > 0; K -= INT8_BLOCK, b += INT8_BLOCK, to += INT8_TILES * INT8_TILE) {
+        int8_t rest[INT8_BLOCK] = {0};
+        const int8_t *from = K < INT8_BLOCK ? memcpy(rest, b, (size_t)K) : b;
+        for (int l = 0; l < INT8_LINES; l++)
+            for (int i = 0; i < INT8_TERMS; i++)
+                to[l * INT8_COLUMNS * INT8_TERMS + i] = from[INT8_LINES * i + l];
+    }
+    return sum;
+}
+
 /* Packs tile after tile; in a tile, line after line of B. */
-static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bool transposed, void *packed) {
+static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bool transposed, int first,
+                           int end, void *packed) {
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
-    size_t line = transposed ? 1 : (size_t)N, column = transposed ? (size_t)K : 1;
-    int32_t *sums = (void *)((real *)packed + columns);
-    memset(packed, 0, kern_int8_size(K, N));
-    memcpy(packed, scales, (size_t)N * sizeof *scales);
-    for (int n = 0; n < N; n += INT8_COLUMNS) {
-        int width = N - n < INT8_COLUMNS ? N - n : INT8_COLUMNS;
-        int8_t *tile = (int8_t *)(sums + columns) + ((size_t)(n / INT8_STRIPE) * blocks * INT8_TILES +
-                                                     (size_t)(n % INT8_STRIPE / INT8_COLUMNS)) *
-                                                        INT8_TILE;
+    size_t padded = end == N ? columns - (size_t)first : (size_t)(end - first);
+    real *units = (real *)packed + first;
+    int32_t *sums = (int32_t *)((real *)packed + columns);
+    int8_t *tiles = (int8_t *)(sums + columns);
+    memset(units, 0, padded * sizeof *units);
+    memset(sums + first, 0, padded * sizeof *sums);
+    memset(tiles + int8_tile(blocks, first), 0, padded * blocks * INT8_BLOCK);
+    memcpy(units, scales, (size_t)(end - first) * sizeof *units);
+    for (int n = first; transposed && n < end; n++)
+        sums[n] = int8_pack_column(K, B + (size_t)(n - first) * (size_t)K,
+                                   tiles + int8_tile(blocks, n) + n % INT8_COLUMNS * INT8_TERMS);
+    for (int n = first; !transposed && n < end; n += INT8_COLUMNS) {
+        int width = end - n < INT8_COLUMNS ? end - n : INT8_COLUMNS;
+        int8_t *tile = tiles + int8_tile(blocks, n);
         for (int k0 = 0; k0 < K; k0 += INT8_BLOCK, tile += INT8_TILES * INT8_TILE)
             for (int k = k0; k < K && k < k0 + INT8_BLOCK; k++) {
-                const int8_t *b = B + (size_t)k * line + (size_t)n * column;
+                const int8_t *b = B + (size_t)k * (size_t)N + n;
                 int8_t *to = tile + k % INT8_LINES * INT8_COLUMNS * INT8_TERMS + k % INT8_BLOCK / INT8_LINES;
                 for (int j = 0; j < width; j++) {
-                    to[j * INT8_TERMS] = b[(size_t)j * column];
-                    sums[n + j] += b[(size_t)j * column];
+                    to[j * INT8_TERMS] = b[j];
+                    sums[n + j] += b[j];
                 }
             }
     }
+}
+
+static void kern_int8_column(int K, int N, const void *packed, int n, real *out) {
+    size_t columns = int8_columns(N), blocks = int8_blocks(K);
+    const int32_t *sums = (const int32_t *)((const real *)packed + columns);
+    const int8_t *line =
+        (const int8_t *)(sums + columns) + int8_tile(blocks, n) + (size_t)(n % INT8_COLUMNS) * INT8_TERMS;
+    real scale = ((const real *)packed)[n];
+    for (int k0 = 0; k0 < K; k0 += INT8_BLOCK, line += (INT8_TILES - 1) * INT8_TILE)
+        for (int l = 0; l < INT8_LINES; l++, line += INT8_COLUMNS * INT8_TERMS)
+            for (int i = 0, k = k0 + l; i < INT8_TERMS && k < K; i++, k += INT8_LINES)
+                out[k] = (real)line[i] * scale;
 }
 
 /* Adding 1.5 * 2^23 rounds a float to an integer, in the lowest bits of the sum. */

@@ -293,7 +293,7 @@ INLINE void tiles_pack(int K, int N, const real *B, bool transposed, int first, 
         int depth = smaller(K - k0, CHUNK_DEPTH);
         Word *out = packed + tiles_size(k0, N, parts) / sizeof(Word) +
                     (size_t)(first / STRIPE) * stripe_words(depth, parts);
-        size_t line = (size_t)(transposed ? K : N), row = (size_t)(transposed ? first : k0);
+        size_t line = (size_t)(transposed ? K : N), row = (size_t)(transposed ? 0 : k0);
         Lines lines = {.first = B + row * line, .stride = line, .column = (size_t)(transposed ? k0 : first)};
         if (transposed)
             split_operand(false, true, lines, end - first, depth, parts, out);

@@ -67,7 +67,7 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
     TRY(choose_models(opening, model));
     for (int i = 0; i < model->step_count; i++) {
         Step *step = &model->steps[i];
-        TRY(ensemble_load(&step->models, &step->paths, FORMATS[opening->precision]));
+        TRY(ensemble_load(&step->models, &step->paths, FORMATS[opening->precision], true));
         TRY(scorer_check(ensemble_items(&step->models), step->models.count));
     }
     const Ensemble *last = &last_step(model)->models;

@@ -220,8 +220,13 @@ static Status read_shortlist(const SafeFile *file, Seq2Seq *model) {
     return STATUS_OK;
 }
 
-static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, bool packed,
-                         StrBuf *provenance) {
+/* What to make of a file. */
+typedef struct {
+    WeightFormat format;
+    bool packed, shortlist;
+} LoadForm;
+
+static Status read_model(Seq2Seq **model, SafeFile *file, const LoadForm *form, StrBuf *provenance) {
     Config config;
     WeightFormat stored = WEIGHT_FLOAT32;
     Tokenizer *source = NULL, *target = NULL;
@@ -230,8 +235,9 @@ static Status read_model(Seq2Seq **model, SafeFile *file, WeightFormat format, b
     Status status = read_description(file, &config, &source, &target);
     if (status == STATUS_OK) {
         *model = seq2seq_new(&config, source, target);
-        status = read_shortlist(file, *model);
-        if (status == STATUS_OK) status = weights_read(file, stored, seq2seq_params(*model), format, packed);
+        if (form->shortlist) status = read_shortlist(file, *model);
+        if (status == STATUS_OK)
+            status = weights_read(file, stored, seq2seq_params(*model), form->format, form->packed);
         if (status != STATUS_OK) seq2seq_free(*model);
     }
     if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
@@ -265,23 +271,24 @@ bool modelfile_languages(StrView provenance, StrBuf *source, StrBuf *target) {
     return known;
 }
 
-static Status load(Seq2Seq **model, const char *path, WeightFormat format, bool packed, StrBuf *provenance) {
+static Status load(Seq2Seq **model, const char *path, const LoadForm *form, StrBuf *provenance) {
     SafeFile *file;
     *model = NULL;
     TRY(safetensors_open_header(&file, path));
-    Status status = read_model(model, file, format, packed, provenance);
+    Status status = read_model(model, file, form, provenance);
     safetensors_close(file);
     if (status == STATUS_OK) return status;
     *model = NULL;
     return status_context(status, "cannot use '%s' as a model", path);
 }
 
-Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, StrBuf *provenance) {
-    return load(model, path, format, true, provenance);
+Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, bool shortlist,
+                      StrBuf *provenance) {
+    return load(model, path, &(LoadForm){format, true, shortlist}, provenance);
 }
 
 Status modelfile_load_floats(Seq2Seq **model, const char *path, StrBuf *provenance) {
-    return load(model, path, WEIGHT_FLOAT32, false, provenance);
+    return load(model, path, &(LoadForm){WEIGHT_FLOAT32, false, true}, provenance);
 }
 
 Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenance) {

@@ -48,11 +48,11 @@ typedef struct SafeFile SafeFile;
 
 Status safetensors_open(SafeFile **file, const char *path);
 /* The same in steps, for callers that choose where the numbers go, or that work meanwhile: first the
- * header; then each tensor, in the order of the file's bytes, into a buffer of its size; then the digest of
+ * header; then the next bytes of the tensors, in the order of the file, part after part; then the digest of
  * everything that was read. The numbers are not to be trusted before. The file stays open until
- * safetensors_close; `data` of a tensor points to its buffer. */
+ * safetensors_close; `data` of the tensors is NULL. */
 Status safetensors_open_header(SafeFile **file, const char *path);
-Status safetensors_read_next(SafeFile *file, void *buffer);
+Status safetensors_read_next(SafeFile *file, void *buffer, size_t bytes);
 Status safetensors_check_digest(SafeFile *file);
 void safetensors_close(SafeFile *file);
 /* False: another program wrote the file, or the digests were removed. */
@@ -69,8 +69,9 @@ size_t safetensors_metadata_count(const SafeFile *file);
 /* Pair `index` in the order of the file. */
 void safetensors_metadata_at(const SafeFile *file, size_t index, const char **key, const char **value);
 
-/* STATUS_DATA with the tensor's name and the position if a number is not finite. */
-Status safetensors_check_tensor(const SafeFile *file, const SafeTensor *tensor);
+/* STATUS_DATA with the tensor's name and the position if a number is not finite. `tensor` may be a part of a
+ * tensor, from its number `first` on. */
+Status safetensors_check_tensor(const SafeFile *file, const SafeTensor *tensor, size_t first);
 Status safetensors_check_finite(const SafeFile *file); /* of all of them */
 
 #endif

@@ -43,8 +43,7 @@ struct SafeFile {
     Entry *entries; /* by place in the file */
     size_t count;
     HashMap *by_name;
-    size_t next;   /* the tensor to be read next */
-    Sha256 digest; /* of those before it */
+    Sha256 digest; /* of what was read of the payload */
     unsigned char *data;
 };
 
@@ -246,12 +245,10 @@ static Status check_header_digest(SafeFile *file) {
     return STATUS_OK;
 }
 
-Status safetensors_read_next(SafeFile *file, void *place) {
-    SafeTensor *tensor = &file->entries[file->next++].tensor;
+Status safetensors_read_next(SafeFile *file, void *place, size_t bytes) {
     unsigned char *to = place;
-    tensor->data = place;
-    for (size_t done = 0, size; done < tensor->bytes; done += size) {
-        size = tensor->bytes - done < CHUNK ? tensor->bytes - done : CHUNK;
+    for (size_t done = 0, size; done < bytes; done += size) {
+        size = bytes - done < CHUNK ? bytes - done : CHUNK;
         TRY(read_fully(file, to + done, size));
         sha256_add(&file->digest, to + done, size);
     }
@@ -300,8 +297,10 @@ static Status read_payload(SafeFile *file) {
     file->data = mem_aligned_uninitialized(total, 1);
     unsigned char *place = file->data;
     for (size_t i = 0; i < file->count; i++) {
-        TRY(safetensors_read_next(file, place));
-        place += mem_round_up(file->entries[i].tensor.bytes);
+        SafeTensor *tensor = &file->entries[i].tensor;
+        TRY(safetensors_read_next(file, place, tensor->bytes));
+        tensor->data = place;
+        place += mem_round_up(tensor->bytes);
     }
     return safetensors_check_digest(file);
 }
@@ -381,13 +380,13 @@ void safetensors_metadata_at(const SafeFile *file, size_t index, const char **ke
     *value = json_string(pair);
 }
 
-Status safetensors_check_tensor(const SafeFile *file, const SafeTensor *tensor) {
+Status safetensors_check_tensor(const SafeFile *file, const SafeTensor *tensor, size_t first) {
     size_t wrong;
     if (safetensors_all_finite(tensor, &wrong)) return STATUS_OK;
-    return bad(file, "tensor '%.200s': number %zu is not finite", tensor->name, wrong);
+    return bad(file, "tensor '%.200s': number %zu is not finite", tensor->name, first + wrong);
 }
 
 Status safetensors_check_finite(const SafeFile *file) {
-    for (size_t i = 0; i < file->count; i++) TRY(safetensors_check_tensor(file, &file->entries[i].tensor));
+    for (size_t i = 0; i < file->count; i++) TRY(safetensors_check_tensor(file, &file->entries[i].tensor, 0));
     return STATUS_OK;
 }

@@ -268,19 +268,24 @@ Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
     return op_affine(tape, readout, m->output_table, m->output_bias, NULL, true);
 }
 
-void seq2seq_some_logits(const Seq2Seq *m, const Tensor *readout, int first, int rows, const int *ids,
-                         int count, real *logits) {
+void seq2seq_output_rows(const Seq2Seq *m, const int *ids, int count, real *rows) {
+    for (int i = 0; i < count; i++, rows += m->output_table->columns)
+        params_row(m->params, m->output_table, ids[i], rows);
+}
+
+void seq2seq_some_logits(const Seq2Seq *m, const Tensor *readout, int first, int rows,
+                         const SomeTokens *tokens, real *logits) {
     enum { BLOCK = 32 }; /* rows of the table, which stay in the cache for all rows of the readout */
-    const real *table = param_data(m->params, m->output_table), *bias = param_data(m->params, m->output_bias);
+    const real *bias = param_data(m->params, m->output_bias);
     size_t width = (size_t)readout->columns;
-    for (int i = 0; i < count; i += BLOCK) {
-        int size = count - i < BLOCK ? count - i : BLOCK;
+    for (int i = 0; i < tokens->count; i += BLOCK) {
+        int size = tokens->count - i < BLOCK ? tokens->count - i : BLOCK;
         const real *lines[BLOCK];
-        for (int j = 0; j < size; j++) lines[j] = table + (size_t)ids[i + j] * width;
+        for (int j = 0; j < size; j++) lines[j] = tokens->table + (size_t)tokens->indices[i + j] * width;
         for (int r = 0; r < rows; r++) {
-            real *out = logits + (size_t)r * (size_t)count + i;
+            real *out = logits + (size_t)r * (size_t)tokens->count + i;
             kern->dots_gathered(size, readout->columns, tensor_row(readout, first + r), lines, 0, out);
-            for (int j = 0; j < size; j++) out[j] += bias[ids[i + j]];
+            for (int j = 0; j < size; j++) out[j] += bias[tokens->ids[i + j]];
         }
     }
 }

@@ -67,10 +67,19 @@ Tensor *seq2seq_step(const Seq2Seq *model, const StepContext *step, const int *t
  * the cache. */
 Tensor *seq2seq_readout(const Seq2Seq *model, const StepContext *step, const int *tokens);
 Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
-/* The logits of the tokens `ids` for rows first..first+rows-1 of a readout, to logits [rows, count]:
- * computed in floats, whatever format the weights have. The model must have a shortlist. */
-void seq2seq_some_logits(const Seq2Seq *model, const Tensor *readout, int first, int rows, const int *ids,
-                         int count, real *logits);
+/* The rows of the output layer for some tokens, as floats. */
+void seq2seq_output_rows(const Seq2Seq *model, const int *ids, int count, real *rows /* [count, E] */);
+/* Tokens with their rows of the output layer. */
+typedef struct {
+    const int *ids;     /* [count] */
+    const int *indices; /* [count] of their rows in `table` */
+    const real *table;  /* of seq2seq_output_rows */
+    int count;
+} SomeTokens;
+/* The logits of some tokens for rows first..first+rows-1 of a readout, to logits [rows, count]: computed in
+ * floats, whatever format the weights have. The model must have a shortlist. */
+void seq2seq_some_logits(const Seq2Seq *model, const Tensor *readout, int first, int rows,
+                         const SomeTokens *tokens, real *logits);
 /* New state whose row i is row index[i] of `state`; does not record. */
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows);
 

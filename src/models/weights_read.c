@@ -9,15 +9,18 @@
 #include "autograd/quantize.h"
 
 enum {
-    WINDOW = 8 << 20, /* bytes of tensors, or one tensor */
+    WINDOW = 2 << 20, /* bytes of items, or one item */
+    SLICE = 1 << 19,  /* approximate bytes of a slice of a table */
     MOST_THREADS = 4, /* one thread reads, and more workers would wait for it */
 };
 
-/* A tensor of the file: the numbers of a parameter, or their scales. */
+/* A tensor of the file, or a slice of rows of a table: the numbers of a parameter, or their scales. */
 typedef struct {
     Param *param;
+    SafeTensor part; /* its data after it was read */
+    int first, rows; /* of the parameter, if these are numbers */
     bool is_scales;
-    size_t scales; /* index of the parameter's first scale among all scales */
+    size_t scales; /* index of the first scale of the item among all scales */
     StatusRecord fault;
 } Item;
 
@@ -33,7 +36,7 @@ typedef struct {
     WeightFormat stored;
     bool packed;
     Item *items; /* in the order of the file */
-    size_t count;
+    size_t count, capacity;
     real *scales;
     Window now, next;
     unsigned char *scratch; /* `scratch_size` bytes for each thread */
@@ -107,23 +110,52 @@ static Status require_tensors(const Reading *r, HashMap *by_name) {
     return status;
 }
 
+/* The rows of a slice of a parameter: all rows, if slices cannot be packed. */
+static int slice_rows(const Reading *r, const Param *p) {
+    if (!r->packed || !quantize_applies(p) || !params_packs_rows(p)) return p->rows;
+    size_t panel = (size_t)p->columns * element_size(p, r->stored) * KERN_PACK_COLUMNS;
+    int panels = panel < SLICE ? (int)(SLICE / panel) : 1;
+    return p->rows / KERN_PACK_COLUMNS < panels ? p->rows : panels * KERN_PACK_COLUMNS;
+}
+
+static void add_item(Reading *r, const Item *item) {
+    MEM_GROW(r->items, r->capacity, r->count + 1);
+    r->items[r->count++] = *item;
+}
+
+/* The numbers of a parameter, slice after slice. `scales`: its first scale */
+static void add_numbers(Reading *r, Param *p, const SafeTensor *tensor, size_t scales) {
+    size_t row_bytes = tensor->bytes / (size_t)p->rows;
+    for (int first = 0, rows; first < p->rows; first += rows) {
+        rows = slice_rows(r, p);
+        if (rows > p->rows - first) rows = p->rows - first;
+        Item item = {.param = p, .part = *tensor, .first = first, .rows = rows, .scales = scales};
+        if (quantize_by_row(p)) item.scales += (size_t)first;
+        item.part.shape[0] = rows;
+        item.part.bytes = (size_t)rows * row_bytes;
+        add_item(r, &item);
+    }
+}
+
 /* There are as many tensors as are required, so each has its place. Scales come before their numbers: they
  * are wider. */
 static Status arrange_items(Reading *r, const HashMap *by_name) {
     int count = r->params->count;
     size_t next = 1, *scales_of = mem_alloc((size_t)count, sizeof *scales_of); /* 0: not yet */
     Status status = STATUS_OK;
-    for (size_t i = 0; i < r->count && status == STATUS_OK; i++) {
-        const char *name = safetensors_at(r->file, i)->name;
-        int found = (int)hashmap_get(by_name, sv(name), 0), index = found % count;
+    for (size_t i = 0; i < safetensors_count(r->file) && status == STATUS_OK; i++) {
+        const SafeTensor *tensor = safetensors_at(r->file, i);
+        int found = (int)hashmap_get(by_name, sv(tensor->name), 0), index = found % count;
         Param *p = r->params->items[index];
         if (found >= count) {
             scales_of[index] = next;
             next += quantize_scales(p);
+            add_item(r, &(Item){.param = p, .part = *tensor, .is_scales = true, .scales = scales_of[index]});
         } else if (has_scales(p, r->stored) && scales_of[index] == 0) {
-            status = status_fail(STATUS_DATA, "tensor '%.200s': its scales are not before it", name);
+            status = status_fail(STATUS_DATA, "tensor '%.200s': its scales are not before it", tensor->name);
+        } else {
+            add_numbers(r, p, tensor, scales_of[index]);
         }
-        r->items[i] = (Item){.param = p, .is_scales = found >= count, .scales = scales_of[index]};
     }
     r->scales = mem_alloc(next, sizeof *r->scales);
     mem_free(scales_of);
@@ -144,12 +176,17 @@ static bool stays(const Reading *r, const Param *p) {
     return element_size(p, r->stored) == sizeof(real) && p->offset != PARAM_ONLY_PACKED;
 }
 
-/* The destination of a tensor: its final memory, or the next bytes of the window. */
-static void *place_of(const Reading *r, const Item *item, size_t bytes, unsigned char **next) {
+/* The numbers of an item in the block. */
+static real *block_of(const Reading *r, const Item *item) {
+    return param_data(r->params, item->param) + (size_t)item->first * (size_t)item->param->columns;
+}
+
+/* The destination of an item: its final memory, or the next bytes of the window. */
+static void *place_of(const Reading *r, const Item *item, unsigned char **next) {
     if (item->is_scales) return r->scales + item->scales;
-    if (stays(r, item->param)) return param_data(r->params, item->param);
+    if (stays(r, item->param)) return block_of(r, item);
     void *place = *next;
-    *next += mem_round_up(bytes);
+    *next += mem_round_up(item->part.bytes);
     return place;
 }
 
@@ -158,7 +195,7 @@ static size_t window_end(const Reading *r, size_t first, size_t *buffer) {
     size_t end = first, bytes = 0;
     *buffer = 0;
     for (; end < r->count; end++) {
-        size_t size = safetensors_at(r->file, end)->bytes;
+        size_t size = r->items[end].part.bytes;
         if (end > first && bytes + size > WINDOW) break;
         bytes += size;
         if (!r->items[end].is_scales && !stays(r, r->items[end].param)) *buffer += mem_round_up(size);
@@ -167,10 +204,12 @@ static size_t window_end(const Reading *r, size_t first, size_t *buffer) {
 }
 
 static Status read_window(const Reading *r, const Window *window) {
-    unsigned char *place = window->buffer;
-    for (size_t i = window->first; i < window->end; i++)
-        TRY(safetensors_read_next(r->file,
-                                  place_of(r, &r->items[i], safetensors_at(r->file, i)->bytes, &place)));
+    unsigned char *next = window->buffer;
+    for (size_t i = window->first; i < window->end; i++) {
+        void *place = place_of(r, &r->items[i], &next);
+        TRY(safetensors_read_next(r->file, place, r->items[i].part.bytes));
+        r->items[i].part.data = place;
+    }
     return STATUS_OK;
 }
 
@@ -190,46 +229,55 @@ static Status check_bytes(const SafeTensor *tensor) {
     return status_fail(STATUS_DATA, "tensor '%.200s': it has a -128, beyond -127 to 127", tensor->name);
 }
 
-static void take_int8(const Reading *r, Param *p, const int8_t *q, const real *scales) {
-    if (r->packed) params_pack_int8(r->params, p, q, scales);
-    if (p->offset != PARAM_ONLY_PACKED) dequantize_int8(p, q, scales, param_data(r->params, p));
+/* A parameter of the item's rows alone, for quantize.h. */
+static Param rows_of(const Item *item) {
+    Param rows = *item->param;
+    rows.rows = item->rows;
+    return rows;
 }
 
-static void take_floats(const Reading *r, Param *p, real *x, unsigned char *scratch) {
+static void take_int8(const Reading *r, const Item *item, const int8_t *q, const real *scales) {
+    Param *p = item->param, rows = rows_of(item);
+    if (r->packed) params_pack_int8(r->params, p, q, scales, item->first, item->rows);
+    if (p->offset != PARAM_ONLY_PACKED) dequantize_int8(&rows, q, scales, block_of(r, item));
+}
+
+static void take_floats(const Reading *r, const Item *item, real *x, unsigned char *scratch) {
+    Param rows = rows_of(item);
     if (r->packed && r->params->format == WEIGHT_INT8) {
         real *scales = (real *)(void *)scratch;
-        int8_t *q = (int8_t *)(scales + quantize_scales(p));
-        quantize_int8(p, x, q, scales);
-        take_int8(r, p, q, scales);
+        int8_t *q = (int8_t *)(scales + quantize_scales(&rows));
+        quantize_int8(&rows, x, q, scales);
+        take_int8(r, item, q, scales);
         return;
     }
     if (r->packed && r->params->format == WEIGHT_BF16) {
-        quantize_bf16(p, x, (uint16_t *)(void *)scratch);
-        dequantize_bf16(p, (const uint16_t *)(void *)scratch, x);
+        quantize_bf16(&rows, x, (uint16_t *)(void *)scratch);
+        dequantize_bf16(&rows, (const uint16_t *)(void *)scratch, x);
     }
-    if (r->packed) params_pack_from(r->params, p, x);
+    if (r->packed) params_pack_from(r->params, item->param, x, item->first, item->rows);
 }
 
-static Status take(const Reading *r, const Item *item, const SafeTensor *tensor, unsigned char *scratch) {
+static Status take(const Reading *r, const Item *item, unsigned char *scratch) {
     Param *p = item->param;
-    TRY(safetensors_check_tensor(r->file, tensor));
-    if (item->is_scales) return check_scales(tensor);
+    TRY(safetensors_check_tensor(r->file, &item->part, (size_t)item->first * (size_t)p->columns));
+    if (item->is_scales) return check_scales(&item->part);
     if (!quantize_applies(p)) return STATUS_OK;
     if (r->stored == WEIGHT_INT8) {
-        TRY(check_bytes(tensor));
-        take_int8(r, p, tensor->data, r->scales + item->scales);
+        TRY(check_bytes(&item->part));
+        take_int8(r, item, item->part.data, r->scales + item->scales);
     } else if (r->stored == WEIGHT_BF16) {
-        bool has_floats = p->offset != PARAM_ONLY_PACKED;
-        real *x = has_floats ? param_data(r->params, p) : (real *)(void *)scratch;
-        dequantize_bf16(p, tensor->data, x);
-        if (r->packed) params_pack_from(r->params, p, x);
+        Param rows = rows_of(item);
+        real *x = p->offset != PARAM_ONLY_PACKED ? block_of(r, item) : (real *)(void *)scratch;
+        dequantize_bf16(&rows, item->part.data, x);
+        if (r->packed) params_pack_from(r->params, p, x, item->first, item->rows);
     } else {
-        take_floats(r, p, (real *)(uintptr_t)tensor->data, scratch);
+        take_floats(r, item, (real *)(uintptr_t)item->part.data, scratch);
     }
     return STATUS_OK;
 }
 
-/* Task 0 reads the next window, the others convert the tensors of the current one. */
+/* Task 0 reads the next window, the others convert the items of the current one. */
 static void work(void *context, int task, int thread) {
     Reading *r = context;
     if (task == 0) {
@@ -237,25 +285,24 @@ static void work(void *context, int task, int thread) {
         return;
     }
     size_t i = r->now.first + (size_t)task - 1;
-    Status status =
-        take(r, &r->items[i], safetensors_at(r->file, i), r->scratch + (size_t)thread * r->scratch_size);
+    Status status = take(r, &r->items[i], r->scratch + (size_t)thread * r->scratch_size);
     if (status != STATUS_OK) status_save(&r->items[i].fault, status);
 }
 
 /* ---- the whole file ---- */
 
-/* Size of a thread's working memory: that of the largest weight. */
+/* Size of a thread's working memory: that of the largest item. */
 static size_t scratch_size(const Reading *r) {
     size_t most = 0;
     WeightFormat format = r->params->format;
     if (!r->packed || format == WEIGHT_FLOAT32 || (format == WEIGHT_INT8 && r->stored == WEIGHT_INT8))
         return 0;
-    for (int i = 0; i < r->params->count; i++) {
-        const Param *p = r->params->items[i];
-        size_t bytes = quantize_scales(p) * sizeof(real) + param_size(p);
+    for (size_t i = 0; i < r->count; i++) {
+        const Param p = rows_of(&r->items[i]);
+        size_t bytes = quantize_scales(&p) * sizeof(real) + param_size(&p);
         if (format == WEIGHT_BF16)
-            bytes = param_size(p) * (r->stored == WEIGHT_BF16 ? sizeof(real) : sizeof(uint16_t));
-        bool used = quantize_applies(p) && !(r->stored == WEIGHT_BF16 && p->offset != PARAM_ONLY_PACKED);
+            bytes = param_size(&p) * (r->stored == WEIGHT_BF16 ? sizeof(real) : sizeof(uint16_t));
+        bool used = quantize_applies(&p) && !(r->stored == WEIGHT_BF16 && p.offset != PARAM_ONLY_PACKED);
         if (used && bytes > most) most = bytes;
     }
     return mem_round_up(most);
@@ -314,8 +361,6 @@ Status weights_check_depth(const ParamSet *params, WeightFormat format) {
 
 Status weights_read(SafeFile *file, WeightFormat stored, ParamSet *params, WeightFormat format, bool packed) {
     Reading r = {.file = file, .params = params, .stored = stored, .packed = packed};
-    r.count = safetensors_count(file);
-    r.items = mem_alloc(r.count, sizeof *r.items);
     params->format = stored == WEIGHT_FLOAT32 ? format : stored;
     Status status = check_size(&r);
     if (status == STATUS_OK) status = weights_check_depth(params, params->format);

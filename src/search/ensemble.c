@@ -19,7 +19,7 @@ static void compare_languages(const Ensemble *models, const StrList *paths, size
     strbuf_free(&target);
 }
 
-Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format) {
+Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format, bool shortlists) {
     *models = (Ensemble){0};
     if (paths->count == 0) {
         status_fail(STATUS_USAGE, "no model given");
@@ -28,7 +28,7 @@ Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format
     models->items = mem_alloc(paths->count, sizeof(Seq2Seq *));
     for (size_t i = 0; i < paths->count; i++) {
         StrBuf ignored = {0}, *provenance = i == 0 ? &models->provenance : &ignored;
-        Status status = modelfile_load(&models->items[i], paths->items[i], format, provenance);
+        Status status = modelfile_load(&models->items[i], paths->items[i], format, shortlists, provenance);
         if (status != STATUS_OK) {
             strbuf_free(&ignored);
             ensemble_free(models);

@@ -17,10 +17,10 @@ typedef struct {
     StrBuf source_language, target_language; /* of the first model; empty: unknown */
 } Ensemble;
 
-/* Loads all models, with weights in that format. */
-Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format);
+/* Loads all models, with weights in that format, and with their shortlists if these will be used. */
+Status ensemble_load(Ensemble *models, const StrList *paths, WeightFormat format, bool shortlists);
 void ensemble_free(Ensemble *models);
-/* STATUS_USAGE if one of them, loaded from `paths`, has no shortlist. */
+/* STATUS_USAGE if one of them, loaded from `paths` with shortlists, has none. */
 Status ensemble_check_shortlists(const Ensemble *models, const StrList *paths);
 /* Gives every search option that the user did not set its value in the first model's file, bounded by
  * decode_options_bound; warns of each value that is bounded. */

@@ -21,12 +21,15 @@ typedef struct {
     int current; /* the step tape that holds `state` */
     Encoded *encoded;
     DecoderState state;
-    Tensor *readout; /* of the current step */
+    Tensor *readout;   /* of the current step */
+    real *output_rows; /* of the output layer for the tokens of all shortlists, in the order of their ids */
+    size_t output_rows_capacity;
 } ScorerModel;
 
 /* The tokens of a row of scores, by id. */
 typedef struct {
-    const int *ids; /* [count]; NULL: the whole vocabulary */
+    const int *ids;     /* [count]; NULL: the whole vocabulary */
+    const int *indices; /* [count] among the tokens of all shortlists */
     int count;
 } TokenSet;
 
@@ -34,9 +37,9 @@ struct Scorer {
     ScorerModel *models;
     int count;
     /* Shortlists: sentence b has ids[start[b]] up to ids[start[b + 1]]; no sentences: no shortlists. */
-    int *ids;
+    int *ids, *indices; /* indices[i]: the index of ids[i] among the tokens of all shortlists */
     size_t *start;
-    size_t sentences, ids_capacity, start_capacity;
+    size_t sentences, ids_capacity, indices_capacity, start_capacity;
     bool right_to_left;
     int nonfinite; /* model; -1: none */
     int V;
@@ -95,10 +98,12 @@ void scorer_free(Scorer *scorer) {
         tape_free(scorer->models[m].steps[0]);
         tape_free(scorer->models[m].steps[1]);
         tape_free(scorer->models[m].output);
+        mem_free(scorer->models[m].output_rows);
     }
     mem_free(scorer->models);
     id_list_free(&scorer->banned);
     mem_free(scorer->ids);
+    mem_free(scorer->indices);
     mem_free(scorer->start);
     mem_free(scorer->scratch);
     mem_free(scorer->best);
@@ -138,6 +143,30 @@ static void add_shortlist(Scorer *scorer, const bool *marked) {
     scorer->start[b + 1] = count;
 }
 
+/* Take the rows of the output layer of all listed tokens out of the models, once for all steps. */
+static void gather_output_rows(Scorer *scorer) {
+    size_t total = scorer->start[scorer->sentences], count = 0;
+    int *index_of =
+            mem_alloc((size_t)scorer->V, sizeof *index_of),     /* by token: 1 if it is listed, then that */
+        *tokens = mem_alloc((size_t)scorer->V, sizeof *tokens); /* by index */
+    for (size_t i = 0; i < total; i++) index_of[scorer->ids[i]] = 1;
+    for (int v = 0; v < scorer->V; v++) {
+        if (!index_of[v]) continue;
+        tokens[count] = v;
+        index_of[v] = (int)count++;
+    }
+    MEM_GROW(scorer->indices, scorer->indices_capacity, total);
+    for (size_t i = 0; i < total; i++) scorer->indices[i] = index_of[scorer->ids[i]];
+    for (int m = 0; m < scorer->count; m++) {
+        ScorerModel *one = &scorer->models[m];
+        size_t width = (size_t)model_readout_size(&seq2seq_config(one->model)->model);
+        MEM_GROW(one->output_rows, one->output_rows_capacity, count * width);
+        seq2seq_output_rows(one->model, tokens, (int)count, one->output_rows);
+    }
+    mem_free(index_of);
+    mem_free(tokens);
+}
+
 static void begin_shortlists(Scorer *scorer, int most, const Tokens *sources, int B,
                              const ForcedTargets *targets, const Constraints *constraints) {
     size_t V = (size_t)scorer->V;
@@ -151,6 +180,7 @@ static void begin_shortlists(Scorer *scorer, int most, const Tokens *sources, in
         add_shortlist(scorer, marked);
     }
     mem_free(marked);
+    gather_output_rows(scorer);
 }
 
 void scorer_begin(Scorer *scorer, const SearchOptions *options, const Tokens *sources, int B,
@@ -171,9 +201,9 @@ void scorer_begin(Scorer *scorer, const SearchOptions *options, const Tokens *so
 }
 
 static TokenSet tokens_of(const Scorer *scorer, int sentence) {
-    if (scorer->sentences == 0) return (TokenSet){NULL, scorer->V};
+    if (scorer->sentences == 0) return (TokenSet){NULL, NULL, scorer->V};
     const size_t *start = scorer->start + sentence;
-    return (TokenSet){scorer->ids + start[0], (int)(start[1] - start[0])};
+    return (TokenSet){scorer->ids + start[0], scorer->indices + start[0], (int)(start[1] - start[0])};
 }
 
 static int token_at(const TokenSet *set, int column) { return set->ids ? set->ids[column] : column; }
@@ -204,7 +234,8 @@ static Tensor *model_scores(ScorerModel *one, const TokenSet *set, int first, in
     if (!set->ids)
         return seq2seq_logits(one->model, one->output, tape_rows(one->output, one->readout, first, rows));
     Tensor *logits = tape_tensor(one->output, rows, set->count);
-    seq2seq_some_logits(one->model, one->readout, first, rows, set->ids, set->count, logits->data);
+    const SomeTokens tokens = {set->ids, set->indices, one->output_rows, set->count};
+    seq2seq_some_logits(one->model, one->readout, first, rows, &tokens, logits->data);
     return logits;
 }
 

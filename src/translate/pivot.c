@@ -26,7 +26,8 @@ static Status step_open(Step *step, const char *path, char *target, WeightFormat
                         Workers *workers) {
     TranslatorOptions own = *options;
     strlist_add(&step->paths, sv(path));
-    TRY(ensemble_load(&step->models, &step->paths, format));
+    TRY(ensemble_load(&step->models, &step->paths, format, own.search.shortlist > 0));
+    if (own.search.shortlist > 0) TRY(ensemble_check_shortlists(&step->models, &step->paths));
     ensemble_apply_defaults(&step->models, user_options, &own.search.decode);
     own.search.n_best = 1;
     own.search.alternatives = 0;

@@ -81,15 +81,15 @@ says "'$bare' has no list"
 expect 2 "$attn" translate --model "$model" --shortlist 1001 "$TMP/lines"
 says "--shortlist"
 
-# Invalid shortlists in model files.
+# Invalid shortlists in model files, which are read where they are used.
 reseal=$BUILD/faults/reseal
 while IFS='|' read -r old fresh reason; do
     "$reseal" "$model" "$TMP/bad" text shortlist "$old" "$fresh"
-    for command in "translate" "translate --shortlist 9" "score" "inspect"; do
+    expect 0 "$attn" translate --model "$TMP/bad" "$TMP/lines"
+    for command in "translate --shortlist 9" "inspect"; do
         # shellcheck disable=SC2086  # the command is words
         case $command in
         translate*) expect 3 "$attn" $command --model "$TMP/bad" "$TMP/lines" ;;
-        score) expect 3 "$attn" $command --model "$TMP/bad" "$TMP/tiny.tsv" ;;
         inspect) expect 3 "$attn" $command "$TMP/bad" ;;
         esac
         says "cannot use '$TMP/bad' as a model: metadata 'shortlist': $reason"

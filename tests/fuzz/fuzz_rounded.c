@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     write_file(path.text, sound_file(precision), data[1], (StrView){(const char *)data + 2, size - 2});
     for (int packed = 0; packed < 2; packed++) {
         Seq2Seq *model;
-        Status status = packed ? modelfile_load(&model, path.text, WEIGHT_FLOAT32, NULL)
+        Status status = packed ? modelfile_load(&model, path.text, WEIGHT_FLOAT32, true, NULL)
                                : modelfile_load_floats(&model, path.text, NULL);
         require(status == STATUS_OK || (status == STATUS_DATA && strstr(status_message(), path.text)));
         if (status == STATUS_OK && packed) run(model);

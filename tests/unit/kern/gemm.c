@@ -31,7 +31,10 @@ static void pack_int8(int K, int N, const Line *B, bool transposed, void *out) {
     int8_t *q = mem_alloc(param_size(&p), 1);
     real *scales = mem_alloc(quantize_scales(&p), sizeof *scales);
     quantize_int8(&p, B->at, q, scales);
-    kern->pack_int8(K, N, q, scales, transposed, out);
+    for (int first = (N - 1) / KERN_PACK_COLUMNS * KERN_PACK_COLUMNS, end = N; end;
+         end = first, first -= KERN_PACK_COLUMNS)
+        kern->pack_int8(K, N, q + (transposed ? (size_t)first * (size_t)K : 0), scales + first, transposed,
+                        first, end, out);
     mem_free(q), mem_free(scales);
 }
 
@@ -45,7 +48,8 @@ static void *packed(WeightFormat format, int K, int N, const Line *B, bool trans
     }
     for (int first = (N - 1) / KERN_PACK_COLUMNS * KERN_PACK_COLUMNS, end = N; end;
          end = first, first -= KERN_PACK_COLUMNS)
-        kern->weights[format].pack(K, N, B->at, transposed, first, end, out);
+        kern->weights[format].pack(K, N, B->at + (transposed ? (size_t)first * (size_t)K : 0), transposed,
+                                   first, end, out);
     return out;
 }
 
@@ -78,6 +82,28 @@ static void check_scattered(WeightFormat format, int M, int N, int K, const Line
     line_free(&D);
 }
 
+/* Columns come out of the copy as they went into it: for 8 bits, the rounded numbers times their scale. */
+static void check_columns(WeightFormat format, int N, int K, const Line *B, bool transposed, const void *P) {
+    Param p = {.rows = transposed ? N : K,
+               .columns = transposed ? K : N,
+               .panel_use = transposed ? PANELS_OUTPUT : PANELS_AFFINE};
+    int8_t *q = mem_alloc(param_size(&p), 1);
+    real *scales = mem_alloc(quantize_scales(&p), sizeof *scales);
+    Line want = line_copy(B), column = line_new((size_t)K, 5, 1);
+    if (format == WEIGHT_INT8) {
+        quantize_int8(&p, B->at, q, scales);
+        dequantize_int8(&p, q, scales, want.at);
+    }
+    for (int n = 0; n < N; n++) {
+        kern->weights[format].column(K, N, P, n, column.at);
+        for (int k = 0; k < K; k++)
+            if (column.at[k] != want.at[transposed ? n * K + k : k * N + n])
+                fail_msg("%s %s: %dx%d, line %d of column %d", kern->name, FORMAT_NAME[format], K, N, k, n);
+    }
+    mem_free(q), mem_free(scales);
+    line_free(&want), line_free(&column);
+}
+
 /* The stride of A and C is larger than a row; the memory between rows of C must not change. */
 static void check_packed(WeightFormat format, int M, int N, int K, bool transposed) {
     int lda = K + 3, ldc = N + 2;
@@ -97,6 +123,7 @@ static void check_packed(WeightFormat format, int M, int N, int K, bool transpos
                              FORMAT_NAME[format], M, N, K, pass, m, n, c, expected);
             }
     }
+    if (kern->weights[format].column) check_columns(format, N, K, &B, transposed, P);
     if (kern->weights[format].multiply_rows) check_scattered(format, M, N, K, &A, lda, P, &C, &before, ldc);
     mem_free(P);
     mem_free(work);

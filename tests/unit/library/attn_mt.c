@@ -451,7 +451,7 @@ static void test_memory(void **state) {
 
 static void load(void *context) {
     Seq2Seq **model = context;
-    assert_int_equal(modelfile_load(model, path, WEIGHT_FLOAT32, NULL), STATUS_OK);
+    assert_int_equal(modelfile_load(model, path, WEIGHT_FLOAT32, true, NULL), STATUS_OK);
     seq2seq_free(*model);
 }
 

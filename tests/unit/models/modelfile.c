@@ -96,7 +96,7 @@ static void test_round_trip(void **state) {
 
         seq2seq_free(loaded);
         params_pack_all(seq2seq_params(model)); /* as for translation */
-        assert_int_equal(modelfile_load(&loaded, one, WEIGHT_FLOAT32, NULL), STATUS_OK);
+        assert_int_equal(modelfile_load(&loaded, one, WEIGHT_FLOAT32, true, NULL), STATUS_OK);
         assert_string_equal(modelfile_precision(loaded), "float32");
         assert_same_results(model, loaded);
         strbuf_free(&provenance);
@@ -222,8 +222,8 @@ static void test_rounded(void **state) {
             StrBuf provenance = {0};
             assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
             assert_int_equal(modelfile_save_quantized(model, ROUNDED[i], PROVENANCE, two), STATUS_OK);
-            assert_int_equal(modelfile_load(&original, one, ROUNDED[i], NULL), STATUS_OK);
-            if (modelfile_load(&small, two, WEIGHT_FLOAT32, &provenance) != STATUS_OK)
+            assert_int_equal(modelfile_load(&original, one, ROUNDED[i], true, NULL), STATUS_OK);
+            if (modelfile_load(&small, two, WEIGHT_FLOAT32, true, &provenance) != STATUS_OK)
                 fail_msg("%s: %s", v->name, status_message());
             assert_string_equal(strbuf_text(&provenance), PROVENANCE);
             assert_string_equal(modelfile_precision(small), ROUNDED[i] == WEIGHT_INT8 ? "int8" : "bf16");
@@ -263,7 +263,7 @@ static void test_extreme_numbers(void **state) {
                     assert_true(fabs(fabs(x) - size) <= 0.01 * size || size < 1e-37);
                 }
             seq2seq_free(small);
-            assert_int_equal(modelfile_load(&small, path, WEIGHT_FLOAT32, NULL), STATUS_OK);
+            assert_int_equal(modelfile_load(&small, path, WEIGHT_FLOAT32, true, NULL), STATUS_OK);
             seq2seq_free(small);
             seq2seq_free(model);
         }
@@ -551,7 +551,7 @@ static void limit_memory(void) {
 enum { WAYS = 2 }; /* to load a model */
 static Status load_somehow(int way, Seq2Seq **model, const char *path, StrBuf *provenance) {
     return way == 0 ? modelfile_load_floats(model, path, provenance)
-                    : modelfile_load(model, path, WEIGHT_INT8, provenance);
+                    : modelfile_load(model, path, WEIGHT_INT8, true, provenance);
 }
 
 /* `precision` WEIGHT_FLOAT32: a file as training writes it. */
@@ -589,7 +589,7 @@ static void test_without_provenance(void **state) {
     drop_metadata(&draft, "provenance");
     assert_int_equal(put_together(&draft, path), STATUS_OK);
     safetensors_close(file);
-    assert_int_equal(modelfile_load(&model, path, WEIGHT_FLOAT32, &provenance), STATUS_OK);
+    assert_int_equal(modelfile_load(&model, path, WEIGHT_FLOAT32, true, &provenance), STATUS_OK);
     assert_int_equal(provenance.length, 0);
     seq2seq_free(model);
 }
@@ -678,7 +678,7 @@ static void check_damaged(WeightFormat precision) {
     /* A NaN weight as well: the message reports the damage. */
     memcpy(content.data + content.length - 4, "\0\0\x80\x7f", 4);
     fixture_write("damaged.safetensors", content.data, content.length);
-    assert_int_equal(modelfile_load(&loaded, path, WEIGHT_FLOAT32, NULL), STATUS_DATA);
+    assert_int_equal(modelfile_load(&loaded, path, WEIGHT_FLOAT32, true, NULL), STATUS_DATA);
     assert_null(loaded);
     assert_non_null(strstr(status_message(), "checksum"));
     strbuf_free(&content);

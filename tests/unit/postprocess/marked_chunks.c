@@ -422,7 +422,7 @@ static void test_trained(void **state) {
     (void)state;
     for (int m = 0; m < model_count; m++) {
         Seq2Seq *model;
-        assert_int_equal(modelfile_load(&model, model_paths[m], WEIGHT_FLOAT32, NULL), STATUS_OK);
+        assert_int_equal(modelfile_load(&model, model_paths[m], WEIGHT_FLOAT32, true, NULL), STATUS_OK);
         check_models((const Seq2Seq *const *)&model, 1, 8 + (uint64_t)m);
         seq2seq_free(model);
     }
