@@ -91,10 +91,10 @@ void params_pack_by(ParamSet *params, Workers *workers); /* on these threads */
 /* Is the forward pass's copy a table [rows, columns] of which slices of rows can be packed alone? */
 bool params_packs_rows(const Param *param);
 /* Fill the forward pass's copy of a weight from numbers outside the block, which are those of `rows` rows
- * [rows, columns] from `first` on: of all rows, or, if params_packs_rows, of a slice that begins and ends at a
- * multiple of KERN_PACK_COLUMNS or ends with the last row. In WEIGHT_INT8 params_pack_int8 does it, from the
- * result of quantize_int8 for these rows. Safe for different slices in parallel.
- * A parameter without a copy: nothing happens. */
+ * [rows, columns] from `first` on: of all rows, or, if params_packs_rows, of a slice that begins and ends at
+ * a multiple of KERN_PACK_COLUMNS or ends with the last row. In WEIGHT_INT8 params_pack_int8 does it, from
+ * the result of quantize_int8 for these rows. Safe for different slices in parallel. A parameter without a
+ * copy: nothing happens. */
 void params_pack_from(const ParamSet *params, Param *param, const real *numbers, int first, int rows);
 void params_pack_int8(const ParamSet *params, Param *param, const int8_t *numbers, const real *scales,
                       int first, int rows);

@@ -26,9 +26,9 @@ Status modelfile_save_bytes(const Seq2Seq *model, const real *scales, const char
 /* Would modelfile_save write this model, and modelfile_load accept the file? Nothing is written. */
 Status modelfile_check(const Seq2Seq *model, const char *provenance, const char *path);
 
-/* Load for translation: weights are packed (params_allocate_packed). A file of quantized weights keeps its own
- * format, whatever `format` is. Without `shortlist` the model has none, and that of the file is not read. The
- * JSON text of the provenance is appended to `provenance`, which may be NULL; the same holds below. */
+/* Load for translation: weights are packed (params_allocate_packed). A file of quantized weights keeps its
+ * own format, whatever `format` is. Without `shortlist` the model has none, and that of the file is not read.
+ * The JSON text of the provenance is appended to `provenance`, which may be NULL; the same holds below. */
 Status modelfile_load(Seq2Seq **model, const char *path, WeightFormat format, bool shortlist,
                       StrBuf *provenance);
 /* All weights as floats in one block, nothing packed; quantized weights are dequantized. */

@@ -10,6 +10,7 @@ folder=$HOME/.local/share/attn-mt/models
 model=$TMP/mine/best.safetensors
 printf 'go .\n' >"$TMP/go"
 "$attn" translate -m "$model" "$TMP/go" >"$TMP/expected"
+old=$PWD/tests/golden/models/0.2.0-recurrent.safetensors # without a shortlist
 cd "$TMP/work"
 
 translates() { # OPTION...: as the model does
@@ -200,6 +201,10 @@ grep -qF "\"pivot\": \"$(cat "$TMP/expected")\"" "$TMP/out" || fail "JSON: $(cat
 printf '<!DOCTYPE html>\n<p>go .</p>\n' >"$TMP/page"
 expect 0 "$attn" translate --quiet --languages de-fr "$TMP/page"
 grep -qF "<p>$(cat "$TMP/twice")</p>" "$TMP/out" || fail "a page: $(cat "$TMP/out")"
+expect 0 "$attn" translate --quiet --shortlist 9 --languages de-fr "$TMP/go"
+expect 0 "$attn" models add "$old" --name it-en --languages it-en
+expect 2 "$attn" translate --shortlist 9 --languages it-fr "$TMP/go"
+says "it-en.safetensors' has no list of likely translations of its tokens"
 expect 2 "$attn" translate --no-pivot --languages de-fr "$TMP/go"
 says "no model translates from de to fr"
 printf 'go\tva\n' >"$TMP/terms"
