@@ -22,6 +22,11 @@ static const Option SERVE_OPTIONS[] = {
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "source and target language, such as en-fr; requests for other languages are refused; "
              "default: the languages of the models, as their files name them"},
+    {.flag = "glossary", .type = OPT_LIST, FIELD(glossaries), .needs = "model", .arg = "FILE",
+     .help = "terms that translations must contain, as in attn-mt translate"},
+    {.flag = "memory", .type = OPT_LIST, FIELD(memories), .needs = "model", .arg = "FILE",
+     .help = "translation memory: a text or sentence that is in it gets its translation from there, as in "
+             "attn-mt translate"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N",
      .help = "number of threads that translate, 0 = one per core"},
@@ -111,7 +116,7 @@ static const char DETAILS[] =
     "\n"
     "SIGTERM stops the server: it refuses new connections, finishes the requests that\n"
     "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP reads\n"
-    "models, or their folders, and keys again and loses no request. A socket passed by systemd (LISTEN_FDS)\n"
+    "models, or their folders, glossaries, memories and keys again and loses no request. A socket passed by systemd (LISTEN_FDS)\n"
     "replaces --address and --port; then a restart loses no request either.\n";
 
 static const char EXAMPLES[] =

@@ -10,9 +10,16 @@
 
 static const double RETRY_SECONDS = 10, PATIENCE_SECONDS = 0.5, LOOK_SECONDS = 0.1;
 
+/* A model with what its translations need. */
+typedef struct {
+    attn_mt_model *handle;
+    attn_mt_glossary *glossary; /* or NULL */
+    attn_mt_memory *memory;     /* or NULL */
+} Opened;
+
 struct LoadedModel {
     ModelCache *cache;
-    attn_mt_model *handle;
+    Opened opened;
     size_t bytes;
     int references;
     LoadedModel *next; /* of ModelCache.closing */
@@ -54,18 +61,37 @@ static void unlock(const ModelCache *cache) { pthread_mutex_unlock(cache->option
 
 /* ---- loading and closing ---- */
 
-static attn_mt_status open_model(const CachedModel *model, attn_mt_model **handle, attn_mt_error *error) {
+static void close_model(Opened *opened) {
+    attn_mt_glossary_close(opened->glossary);
+    attn_mt_memory_close(opened->memory);
+    attn_mt_close(opened->handle);
+    *opened = (Opened){0};
+}
+
+static attn_mt_status open_guides(const ModelCacheOptions *options, Opened *opened, attn_mt_error *error) {
+    const StrList *terms = options->glossaries, *pairs = options->memories;
+    attn_mt_status failed = ATTN_MT_OK;
+    if (terms && terms->count > 0)
+        failed = attn_mt_glossary_open(&opened->glossary, opened->handle, (const char *const *)terms->items,
+                                       (int)terms->count, error);
+    if (!failed && pairs && pairs->count > 0)
+        failed = attn_mt_memory_open(&opened->memory, opened->handle, (const char *const *)pairs->items,
+                                     (int)pairs->count, ATTN_MT_NO_ACCELERATOR, error);
+    return failed;
+}
+
+static attn_mt_status open_model(const CachedModel *model, Opened *opened, attn_mt_error *error) {
     const ModelCacheOptions *options = &model->cache->options;
     attn_mt_options translation = {.shortlist = options->shortlist};
     attn_mt_result *empty = NULL;
-    attn_mt_status failed = attn_mt_open(handle, (const char *const *)model->paths.items,
+    *opened = (Opened){0};
+    attn_mt_status failed = attn_mt_open(&opened->handle, (const char *const *)model->paths.items,
                                          (int)model->paths.count, options->precision, error);
     /* Without texts, this checks the options. */
-    if (!failed) failed = attn_mt_translate(*handle, NULL, 0, &translation, &empty, error);
+    if (!failed) failed = attn_mt_translate(opened->handle, NULL, 0, &translation, &empty, error);
     attn_mt_release(empty);
-    if (!failed) return ATTN_MT_OK;
-    attn_mt_close(*handle);
-    *handle = NULL;
+    if (!failed) failed = open_guides(options, opened, error);
+    if (failed) close_model(opened);
     return failed;
 }
 
@@ -89,10 +115,10 @@ static void drop_current(CachedModel *model) {
     loaded_model_release(old);
 }
 
-static void set_current(CachedModel *model, attn_mt_model *handle) {
+static void set_current(CachedModel *model, const Opened *opened) {
     ModelCache *cache = model->cache;
     LoadedModel *loaded = mem_alloc(1, sizeof *loaded);
-    *loaded = (LoadedModel){cache, handle, attn_mt_model_bytes(handle), 1, NULL};
+    *loaded = (LoadedModel){cache, *opened, attn_mt_model_bytes(opened->handle), 1, NULL};
     drop_current(model);
     model->current = loaded;
     model->bytes = loaded->bytes;
@@ -111,7 +137,7 @@ static void close_all(ModelCache *cache) {
     for (LoadedModel *next; list; list = next) {
         next = list->next;
         bytes += list->bytes;
-        attn_mt_close(list->handle);
+        close_model(&list->opened);
         mem_free(list);
     }
     mem_trim(); /* memory of other threads may lie between the weights */
@@ -145,15 +171,15 @@ static void fail(CachedModel *model, attn_mt_status failure, const char *message
 static void load(CachedModel *model) {
     ModelCache *cache = model->cache;
     attn_mt_error error;
-    attn_mt_model *handle;
+    Opened opened;
     model->references++;
     unlock(cache);
-    attn_mt_status failed = open_model(model, &handle, &error);
+    attn_mt_status failed = open_model(model, &opened, &error);
     lock(cache);
     if (failed)
         fail(model, failed, error.message);
     else
-        set_current(model, handle);
+        set_current(model, &opened);
     pthread_cond_broadcast(cache->options.changed);
 }
 
@@ -294,7 +320,12 @@ attn_mt_status cached_model_failure(const CachedModel *model, const char **reaso
     return model->failure;
 }
 
-const attn_mt_model *loaded_model_handle(const LoadedModel *loaded) { return loaded->handle; }
+const attn_mt_model *loaded_model_handle(const LoadedModel *loaded) { return loaded->opened.handle; }
+
+attn_mt_guide loaded_model_guide(const LoadedModel *loaded) {
+    return (attn_mt_guide){
+        .size = sizeof(attn_mt_guide), .glossary = loaded->opened.glossary, .memory = loaded->opened.memory};
+}
 
 /* ---- without the lock ---- */
 
@@ -311,8 +342,8 @@ CachedModel *model_cache_add(ModelCache *cache, const char *name, const StrList 
 
 Status cached_model_load(CachedModel *model) {
     attn_mt_error error;
-    attn_mt_model *handle;
-    attn_mt_status failed = open_model(model, &handle, &error);
+    Opened opened;
+    attn_mt_status failed = open_model(model, &opened, &error);
     if (failed) {
         Status status = failed == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)failed;
         status_fail(status, "%s", error.message);
@@ -321,7 +352,7 @@ Status cached_model_load(CachedModel *model) {
     }
     lock(model->cache);
     model->fixed = true;
-    set_current(model, handle);
+    set_current(model, &opened);
     unlock(model->cache);
     return STATUS_OK;
 }

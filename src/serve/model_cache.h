@@ -34,8 +34,9 @@ typedef struct LoadedModel LoadedModel; /* counted: the cache and each batch hol
 
 typedef struct {
     attn_mt_precision precision;
-    int shortlist;     /* as in attn_mt_options: models without a list fail */
-    size_t most_bytes; /* 0: no limit */
+    int shortlist;                        /* as in attn_mt_options: models without a list fail */
+    const StrList *glossaries, *memories; /* files that each model gets, for models of one pair */
+    size_t most_bytes;                    /* 0: no limit */
     pthread_mutex_t *lock;
     pthread_cond_t *changed; /* signalled when a model was loaded or failed */
 } ModelCacheOptions;
@@ -73,5 +74,7 @@ LoadedModel *cached_model_take(CachedModel *model);
 attn_mt_status cached_model_failure(const CachedModel *model, const char **reason);
 void loaded_model_release(LoadedModel *loaded);
 const attn_mt_model *loaded_model_handle(const LoadedModel *loaded);
+/* With the model's glossary and translation memory. */
+attn_mt_guide loaded_model_guide(const LoadedModel *loaded);
 
 #endif

@@ -212,7 +212,8 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
         set_result(batch, first, count, NULL, batch->failure);
         return;
     }
-    const attn_mt_guide guide = {.size = sizeof guide, .target_language = batch->kind.target};
+    attn_mt_guide guide = loaded_model_guide(batch->model);
+    guide.target_language = batch->kind.target;
     attn_mt_options options = {.memory_limit = pool->options.batch_memory,
                                .beam_size = pool->options.beam_size,
                                .n_best = batch->kind.n_best,
@@ -414,6 +415,8 @@ Status pool_new(Pool **result, const PoolOptions *options) {
     ModelCacheOptions models = {.precision = options->precision,
                                 .shortlist = options->shortlist,
                                 .most_bytes = options->model_memory,
+                                .glossaries = options->glossaries,
+                                .memories = options->memories,
                                 .lock = &pool->lock,
                                 .changed = &pool->work};
     Status status = model_cache_new(&pool->models, &models);

@@ -89,7 +89,9 @@ static Status service_begin(Service *service) {
                         .split = options->split,
                         .max_queued = (size_t)options->max_waiting,
                         .batch_memory = (size_t)options->batch_memory << 20,
-                        .model_memory = model_memory(options)};
+                        .model_memory = model_memory(options),
+                        .glossaries = &options->glossaries,
+                        .memories = &options->memories};
     HttpOptions http = {.socket = options->socket,
                         .address = options->address,
                         .port = options->port,

@@ -25,7 +25,8 @@
 #include "base/strview.h"
 
 typedef struct {
-    StrList models; /* paths; none: the folders of models */
+    StrList models;               /* paths; none: the folders of models */
+    StrList glossaries, memories; /* files for `models` */
     int precision, threads, beam_size, mini_batch, shortlist;
     bool split, quiet;
     char *languages, *address, *api_key_file, *origin; /* or NULL */

@@ -283,7 +283,30 @@ exec 8>&-
 wait "$held1"
 gives "half a request when the server stops" 408 'too slow' cat "$TMP/held.1"
 
+# Terms and a translation memory; SIGHUP reads them again, and wrong ones leave the old ones.
+printf 'go\tcours\n' >"$TMP/terms"
+printf 'Quite another text.\tTout autre chose.\n' >"$TMP/pairs.tsv"
+serve_start -m "$model" --threads 1 --glossary "$TMP/terms" --memory "$TMP/pairs.tsv" ||
+    fail "no server: $(cat "$TMP/serve.log")"
+gives "a term" 200 'cours' post_json '{"q": "go ."}'
+gives "a text of the memory" 200 '{"translatedText": "Tout autre chose."}' \
+    post_json '{"q": "Quite another text."}'
+gives "a sentence of the memory" 200 " Tout autre chose.\"" \
+    post_json "{\"q\": \"$first Quite another text.\"}"
+printf 'hi\tcours\n' >"$TMP/terms"
+kill -HUP "$server"
+while ! grep -q "loaded again" "$TMP/serve.log"; do sleep 0.1; done
+gives "a term of before" 200 '"va !"' post_json '{"q": "go ."}'
+gives "a new term" 200 'cours' post_json '{"q": "hi ."}'
+echo nonsense >"$TMP/terms"
+kill -HUP "$server"
+while ! grep -q "continues with the old models" "$TMP/serve.log"; do sleep 0.1; done
+gives "the term stays" 200 'cours' post_json '{"q": "hi ."}'
+serve_stop || fail "exit status"
+
 # Usage errors.
+expect 2 "$attn" serve --glossary "$TMP/terms"
+says "--glossary"
 expect 2 env ATTN_MT_MODELS="$TMP/none" XDG_DATA_DIRS="$TMP/none" "$attn" serve
 says "no model given"
 expect 1 "$attn" serve -m /nowhere
