@@ -116,8 +116,9 @@ static const char DETAILS[] =
     "\n"
     "SIGTERM stops the server: it refuses new connections, finishes the requests that\n"
     "it has, and waits 3 seconds for the rest of an incomplete request. SIGHUP reads\n"
-    "models, or their folders, glossaries, memories and keys again and loses no request. A socket passed by systemd (LISTEN_FDS)\n"
-    "replaces --address and --port; then a restart loses no request either.\n";
+    "models, or their folders, glossaries, memories and keys again and loses no\n"
+    "request. A socket passed by systemd (LISTEN_FDS) replaces --address and --port;\n"
+    "then a restart loses no request either.\n";
 
 static const char EXAMPLES[] =
     "Examples:\n"
