@@ -187,8 +187,12 @@ Status foreign_archive_read(const ForeignArchive *archive, size_t index, StrBuf 
     return STATUS_OK;
 }
 
-long foreign_archive_find(const ForeignArchive *archive, const char *start, const char *end) {
-    for (size_t i = 0; i < archive->count; i++) {
+const char *foreign_archive_name(const ForeignArchive *archive, size_t index) {
+    return archive->members[index].name;
+}
+
+long foreign_archive_find(const ForeignArchive *archive, size_t from, const char *start, const char *end) {
+    for (size_t i = from; i < archive->count; i++) {
         const char *name = archive->members[i].name, *slash = strrchr(name, '/');
         StrView last = sv(slash ? slash + 1 : name);
         if (last.length >= strlen(start) + strlen(end) && sv_starts(last, sv(start)) &&

@@ -18,14 +18,14 @@ Status import_refuse(const char *what, StrView value) {
 }
 
 Status import_read_file(const Import *im, const char *start, const char *end, StrBuf *content) {
-    long index = foreign_archive_find(im->archive, start, end);
+    long index = foreign_archive_find(im->archive, 0, start, end);
     if (index < 0)
         return status_fail(STATUS_DATA, "it has no file '%s%s%s'", start, start[0] && end[0] ? "*" : "", end);
     return foreign_archive_read(im->archive, (size_t)index, content);
 }
 
 bool import_has_file(const Import *im, const char *start, const char *end) {
-    return foreign_archive_find(im->archive, start, end) >= 0;
+    return foreign_archive_find(im->archive, 0, start, end) >= 0;
 }
 
 double import_setting_number(const Import *im, const char *key, double missing) {
@@ -83,8 +83,27 @@ static Status write_provenance(const Import *im) {
     return STATUS_OK;
 }
 
+/* Do two such files lie in different folders? */
+static Status require_one(const Import *im, const char *start, const char *end) {
+    long first = foreign_archive_find(im->archive, 0, start, end);
+    long second = first < 0 ? -1 : foreign_archive_find(im->archive, (size_t)first + 1, start, end);
+    if (second < 0) return STATUS_OK;
+    const char *a = foreign_archive_name(im->archive, (size_t)first),
+               *b = foreign_archive_name(im->archive, (size_t)second);
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    StrView folder_a = {a, slash_a ? (size_t)(slash_a - a) : 0},
+            folder_b = {b, slash_b ? (size_t)(slash_b - b) : 0};
+    if (sv_equal(folder_a, folder_b)) return STATUS_OK;
+    status_fail(STATUS_DATA, "it has several models: '%.200s' and '%.200s'", a, b);
+    return status_hint(STATUS_DATA, "name the folder of one of them");
+}
+
 static Status recognise(Import *im, const char *const sentencepiece[2]) {
     TRY(import_read_json(im, "config.json", &im->config));
+    static const char *const WEIGHTS[][2] = {
+        {"model.safetensors", ""}, {"pytorch_model.bin", ""}, {"model", ".bin"}, {"", ".npz"}};
+    for (size_t i = 0; i < sizeof WEIGHTS / sizeof *WEIGHTS; i++)
+        TRY(require_one(im, WEIGHTS[i][0], WEIGHTS[i][1]));
     bool weights =
         import_has_file(im, "model.safetensors", "") || import_has_file(im, "pytorch_model.bin", "");
     if (im->config && json_get(im->config, "model_type") && weights) return import_hugging_face(im);

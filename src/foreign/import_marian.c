@@ -5,6 +5,7 @@
 #include "foreign/import_parts.h"
 #include "foreign/shortlist_marian.h"
 #include "foreign/vocabulary.h"
+#include "text/languages.h"
 
 /* The norm before a layer has a name of its own. */
 #define NORM_PART(ours, theirs)                                                                              \
@@ -182,9 +183,26 @@ static Status add_shortlist(Import *im) {
     return status == STATUS_OK ? status : status_context(status, "the shortlist");
 }
 
+/* Firefox names its files "model.enpt.intgemm.alphas.bin". */
+static void take_languages(Import *im, const char *path) {
+    enum { LETTERS = 2 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    StrView prefix = SV("model.");
+    if (!sv_starts(sv(name), prefix)) return;
+    const char *codes = name + prefix.length;
+    if (strcspn(codes, ".") != 2 * LETTERS) return;
+    StrView source = {codes, LETTERS}, target = {codes + LETTERS, LETTERS};
+    if (!sv_equal(language_code(source), source) || !sv_equal(language_code(target), target)) return;
+    snprintf(im->source_language, sizeof im->source_language, "%.*s", SV_ARG(source));
+    snprintf(im->target_language, sizeof im->target_language, "%.*s", SV_ARG(target));
+}
+
 Status import_marian(Import *im, bool npz) {
     StrBuf file = {0}, spm[2] = {{0}};
     SpecialNames names;
+    if (!npz)
+        take_languages(im, foreign_archive_name(
+                               im->archive, (size_t)foreign_archive_find(im->archive, 0, "model", ".bin")));
     im->naming = &NAMING;
     im->result->program = npz ? "Marian" : "Marian, 8 bits";
     Status status = import_read_file(im, npz ? "" : "model", npz ? ".npz" : ".bin", &file);

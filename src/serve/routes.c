@@ -50,7 +50,7 @@ static const ModelMetric MODEL_METRICS[] = {
     {"model_bytes", "gauge", "memory of the model, 0 if it is not loaded", bytes_of},
     {"model_loads_total", "counter", "how often the model was loaded", loads_of},
     {"model_load_failures_total", "counter", "how often it could not be loaded", failures_of},
-    {"model_evictions_total", "counter", "how often it made place for another", evictions_of}};
+    {"model_evictions_total", "counter", "how often it left memory for another model", evictions_of}};
 
 static void write_models(const Catalog *catalog, StrBuf *out) {
     for (size_t m = 0; m < sizeof MODEL_METRICS / sizeof *MODEL_METRICS; m++) {
@@ -132,13 +132,13 @@ void routes_handle(void *context, HttpRequest *http) {
         if (sv_equal(http_path(http), sv(ROUTES[i].path))) route = &ROUTES[i];
     StrView method = sv_equal(http_method(http), SV("HEAD")) ? SV("GET") : http_method(http);
     if (!route)
-        http_answer_error(http, 404, "there is nothing here; POST /translate translates");
+        http_answer_error(http, 404, "not found; POST /translate translates");
     else if (!sv_equal(method, sv(route->method)))
         http_answer(http, &(HttpAnswer){.status = 405,
                                         .type = "application/json",
                                         .name = "Allow",
                                         .value = route->method,
-                                        .body = SV("{\"error\": \"not with this method\"}\n")});
+                                        .body = SV("{\"error\": \"method not allowed\"}\n")});
     else
         route->run(service, http);
 }

@@ -258,10 +258,11 @@ Status languages_split(const char *value, StrView *source, StrView *target) {
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value);
     if (source->length && target->length && !strpbrk(target->data, separators))
-        return status_hint(STATUS_USAGE,
-                           "for simplification or correction a private code names one side: --languages "
-                           "%.*s:%.*s-x-simple",
-                           SV_ARG(*source), SV_ARG(*source));
+        return status_hint(
+            STATUS_USAGE,
+            "to simplify or correct text of one language, give one side a private code: --languages "
+            "%.*s:%.*s-x-simple",
+            SV_ARG(*source), SV_ARG(*source));
     return status_hint(STATUS_USAGE,
                        "write --languages en-de, the language to translate from first, or pt-BR:en");
 }

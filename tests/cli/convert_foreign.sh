@@ -27,6 +27,7 @@ zipped("dots", [("../config.json", config)])
 zipped("absolute", [("/etc/passwd", "x")])
 zipped("bomb", [("config.json", "0" * (100 << 20))], zipfile.ZIP_DEFLATED)
 zipped("nothing", [("readme.txt", "hello")])
+zipped("two", [("a/model.bin", "x"), ("b/model.bin", "x")])
 zipped("architecture", [("config.json", '{"model_type": "bart"}'), ("model.safetensors", "x")])
 zipped("setting", [("config.json", config[:-1] + ', "normalize_before": true}'), ("model.safetensors", "x")])
 zipped("short", [("config.json", config), ("model.safetensors", b"\xff" * 12)])
@@ -67,6 +68,7 @@ refused dots.zip "leads out of it"
 refused absolute.zip "leads out of it"
 refused bomb.zip "claims 104857600 bytes"
 refused nothing.zip "no model that attn-mt knows"
+refused two.zip "it has several models: 'a/model.bin' and 'b/model.bin'"
 refused architecture.zip "model_type is 'bart'"
 refused setting.zip "normalize_before"
 refused short.zip "safetensors file is truncated"
@@ -129,6 +131,9 @@ both multi-hf multi-hf.transformers.json 8,9,18,20 "$length --alternatives 10" -
 expect 0 "$attn" convert "$foreign/opus-marian.zip" -o "$model"
 both opus-marian opus-marian.marian.json '' '' ''
 expect 0 "$attn" convert --precision float32 "$foreign/firefox" -o "$model"
+expect 0 "$attn" inspect "$model"
+grep -q 'source_language  *en$' "$TMP/out" && grep -q 'target_language  *fr$' "$TMP/out" ||
+    fail "firefox: the languages are in the names of the files"
 both firefox-rounded firefox-rounded.marian.json '' '' ''
 mkdir "$TMP/floats"
 cp "$foreign/firefox/float.npz" "$foreign"/firefox/*.spm "$TMP/floats"

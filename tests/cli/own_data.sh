@@ -231,7 +231,8 @@ for wrong in en en- -de en-en English-en en-de-fr; do
     says "does not name two languages"
 done
 train 2 none "$TMP/plain.tsv" --languages=en-en
-says 'hint: for simplification or correction a private code names one side: --languages en:en-x-simple'
+says 'hint: to simplify or correct text of one language, give one side a private code'
+says 'en:en-x-simple'
 train 0 none "$TMP/plain.tsv" --languages=en:en-x-simple --dump-config
 grep -q '"target": "en-x-simple"' "$TMP/out" || fail "a private code: $(cat "$TMP/out")"
 # With a time limit a run could stop while it still trains both directions.

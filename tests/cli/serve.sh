@@ -145,7 +145,7 @@ gives "type" 400 'Content-Type is neither' post text/plain 'q=x'
 gives "an unknown member" 400 "'more' is not known here" post_json '{"q": "x", "more": 1}'
 gives "an unknown field" 400 "'more' is not known here" post $form 'q=x&more=1'
 gives "many values" 400 'too many values' post_json "{\"q\": [$(printf '%02000d' 0 | sed 's/0/0,/g')0]}"
-gives "path" 404 'nothing here' get /etc/passwd
+gives "path" 404 'not found' get /etc/passwd
 gives "method" 405 'Allow: POST' get /translate
 gives "method" 405 'Allow: GET' post $form q=x /health
 printf 'NONSENSE\r\n\r\n' | "$client" "$port" send >"$TMP/answer" # whatever it says, it goes on
@@ -210,7 +210,7 @@ options() {
     printf 'OPTIONS /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' |
         "$client" "$port" send
 }
-gives "a page of another origin" 405 'not with this method' options
+gives "a page of another origin" 405 'method not allowed' options
 ! grep -q 'Access-Control' "$TMP/answer" || fail "other origins are allowed"
 gives "a region" 200 '{"code": "pt-BR", "name": "Portuguese (BR)", "targets": ["zh_Hans"]}' get /languages
 gives "a script" 200 '{"code": "zh_Hans", "name": "Chinese (Hans)", "targets": []}' get /languages
