@@ -80,7 +80,7 @@ static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bo
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
     size_t padded = end == N ? columns - (size_t)first : (size_t)(end - first);
     real *units = (real *)packed + first;
-    int32_t *sums = (int32_t *)((real *)packed + columns);
+    int32_t *sums = (void *)((real *)packed + columns);
     int8_t *tiles = (int8_t *)(sums + columns);
     memset(units, 0, padded * sizeof *units);
     memset(sums + first, 0, padded * sizeof *sums);
@@ -106,7 +106,7 @@ static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bo
 
 static void kern_int8_column(int K, int N, const void *packed, int n, real *out) {
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
-    const int32_t *sums = (const int32_t *)((const real *)packed + columns);
+    const int32_t *sums = (const void *)((const real *)packed + columns);
     const int8_t *line =
         (const int8_t *)(sums + columns) + int8_tile(blocks, n) + (size_t)(n % INT8_COLUMNS) * INT8_TERMS;
     real scale = ((const real *)packed)[n];
