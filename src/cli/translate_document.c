@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "documents/html.h"
 #include "postprocess/problems.h"
+#include "text/languages.h"
 
 /* ---- which format ---- */
 
@@ -147,6 +148,17 @@ static void report(const Document *document) {
                  document->rejected);
 }
 
+/* Translations in another language than the document says would go unnoticed. */
+static void check_language(const Document *document, const char *target, const Ensemble *models) {
+    StrView ours = target ? sv(target) : strbuf_view(&models->target_language),
+            theirs = strbuf_view(&document->language);
+    Language language;
+    bool known = language_read(ours, &language) && language_read(theirs, &language);
+    if (known && !sv_equal(language_code(ours), language_code(theirs)))
+        log_warn("'%s' is for translations in '%.*s', but these are in '%.*s'", document->path,
+                 SV_ARG(theirs), SV_ARG(ours));
+}
+
 Status translate_document_run(const DocumentFormat *format, const TranslateOptions *options,
                               const OutputStyle *style, const Ensemble *models, Translator *translator,
                               OutFile *output) {
@@ -159,6 +171,8 @@ Status translate_document_run(const DocumentFormat *format, const TranslateOptio
     Status status = file_read(document.path, FILE_TEXT_BYTES, &content);
     document.bytes = (StrView){strbuf_text(&content), content.length};
     if (status == STATUS_OK) status = document_read(&document);
+    if (status == STATUS_OK && !options->translator.quiet)
+        check_language(&document, options->translator.target_language, models);
     if (status == STATUS_OK) status = translate_segments(&document, options, style, translator);
     if (status == STATUS_OK) {
         document_write(&document, &out);

@@ -177,6 +177,7 @@ void document_free(Document *document) {
     }
     for (size_t e = 0; e < document->edit_count; e++) strbuf_free(&document->edits[e].text);
     if (document->state) document->format->release(document->state);
+    strbuf_free(&document->language);
     mem_free(document->segments);
     mem_free(document->edits);
 }

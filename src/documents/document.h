@@ -52,9 +52,10 @@ typedef struct {
     size_t count, capacity;
     Edit *edits;
     size_t edit_count, edit_capacity;
-    void *state;   /* private to the format */
-    long kept;     /* texts that have a translation */
-    long rejected; /* translations that a rule of the format excludes: their texts have none */
+    StrBuf language; /* that a bilingual document names for its translations; empty: none */
+    void *state;     /* private to the format */
+    long kept;       /* texts that have a translation */
+    long rejected;   /* translations that a rule of the format excludes: their texts have none */
 } Document;
 
 struct DocumentFormat {

@@ -195,6 +195,17 @@ static bool is_empty_form(const Document *document, const Field *form) {
     return empty;
 }
 
+/* "Language: de\n" of the header. */
+static void read_language(Document *document, StrView header) {
+    StrView line, key = SV("Language:");
+    while (sv_next(&header, '\n', &line))
+        if (sv_starts(line, key)) {
+            strbuf_clear(&document->language);
+            strbuf_add(&document->language,
+                       sv_trim((StrView){line.data + key.length, line.length - key.length}));
+        }
+}
+
 static Status end_entry(Reader *reader) {
     Document *document = reader->document;
     Entry *entry = &reader->entry;
@@ -220,6 +231,7 @@ static Status end_entry(Reader *reader) {
     if (status == STATUS_OK && header) {
         status = add_strings(document, &entry->forms[0], &text);
         reader->catalogue->forms = plural_forms_parse(text_view(&text));
+        read_language(document, text_view(&text));
     }
     bool wanted = empty || (entry->fuzzy && document->options.fuzzy);
     if (status == STATUS_OK && !header && !wanted) document->kept++;

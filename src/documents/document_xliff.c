@@ -82,7 +82,12 @@ static bool read_element(Reader *reader, const XmlTag *tag, Element *element) {
 
 static void note_language(Reader *reader, const XmlTag *tag, const char *name) {
     Xliff *xliff = reader->xliff;
-    if (xml_scan_attribute(reader->scan.text, tag, name).data) return;
+    StrView language = xml_scan_attribute(reader->scan.text, tag, name);
+    if (language.data) {
+        strbuf_clear(&reader->document->language);
+        strbuf_add(&reader->document->language, language);
+        return;
+    }
     MEM_GROW(xliff->languages, xliff->language_capacity, xliff->language_count + 1);
     bool slash = tag->kind == XML_TAG_EMPTY;
     xliff->languages[xliff->language_count++] = (Insertion){tag->to - 1 - slash};

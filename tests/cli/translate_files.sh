@@ -33,6 +33,10 @@ expect 0 translate --format lines "$TMP/page"
 # PO: fills what is empty, keeps the rest; a second time there is nothing to do. msgfmt finds no fault.
 expect 0 translate examples/catalogue.po -o "$TMP/fr.po"
 says 'translated 3 texts of a PO file; 1 had a translation'
+! grep -q 'is for translations' "$TMP/err" || fail "the language: $(cat "$TMP/err")"
+sed 's/^"Language: fr/"Language: de/' examples/catalogue.po >"$TMP/de.po"
+expect 0 translate "$TMP/de.po"
+says "'$TMP/de.po' is for translations in 'de', but these are in 'fr'"
 grep -qxF 'msgstr "va !\n"' "$TMP/fr.po" || fail "PO: $(cat "$TMP/fr.po")"
 grep -qxF 'msgstr "bonjour !"' "$TMP/fr.po" || fail "PO: $(cat "$TMP/fr.po")"
 grep -qxF '#, fuzzy, c-format' "$TMP/fr.po" || fail "PO: $(cat "$TMP/fr.po")"
