@@ -34,6 +34,7 @@ static Status choose_by_languages(attn_mt_model *model, const char *name, StrVie
         strlist_add(&model->steps[i].paths, sv(route[i].model->path));
         if (route[i].chooses_target) model->steps[i].target_language = mem_strdup(route[i].target);
     }
+    registry_free(&registry);
     return STATUS_OK;
 }
 

@@ -47,6 +47,8 @@ static Status read_guide(const attn_mt_model *model, const attn_mt_guide *given,
         return status_fail(STATUS_USAGE, "memory_threshold is %g, not 0.3 to 1", guide->memory_threshold);
     if (guide->glossary && guide->glossary->model != model)
         return status_fail(STATUS_USAGE, "the glossary was made for another model");
+    if (guide->memory && model->step_count > 1)
+        return status_fail(STATUS_USAGE, "a translation memory needs a model of both languages");
     return STATUS_OK;
 }
 

@@ -90,12 +90,13 @@ static bool is_listed(const Catalog *catalog, StrView name) {
     return false;
 }
 
-/* Is there the same language in another script? */
+/* Is there the same language in another script, and if it has a region, in the same region? */
 static bool has_other_script(const Catalog *catalog, const Language *language) {
     for (int i = 0; i < catalog->count; i++) {
         const CatalogLanguage *other = &catalog->languages[i];
         if (other->known && sv_equal(other->language.code, language->code) &&
-            strcmp(other->language.script, language->script) != 0)
+            strcmp(other->language.script, language->script) != 0 &&
+            (!language->region[0] || strcmp(other->language.region, language->region) == 0))
             return true;
     }
     return false;
@@ -109,10 +110,9 @@ static void set_codes(Catalog *catalog) {
         StrBuf code = {0};
         if (!entry->known) continue;
         strbuf_add(&code, language->code);
-        if (language->region[0])
-            strbuf_format(&code, "-%s", language->region);
-        else if (language->script[0] && has_other_script(catalog, language))
+        if (language->script[0] && has_other_script(catalog, language))
             strbuf_format(&code, "-%s", language->script);
+        if (language->region[0]) strbuf_format(&code, "-%s", language->region);
         mem_free(entry->code);
         entry->code = code.data;
     }
@@ -192,11 +192,13 @@ static const char *find_token(const ModelAbout *about, StrView target) {
     return NULL;
 }
 
+/* Is one of the targets another language than the source? */
 static bool are_languages(const ModelAbout *about) {
     bool codes = is_language(sv(about->source)), known = false;
     for (size_t i = 0; i < about->targets.count; i++) {
         codes = codes && is_code(sv(about->targets.items[i]));
-        known = known || is_language(sv(about->targets.items[i]));
+        known = known || (is_language(sv(about->targets.items[i])) &&
+                          !language_same(sv(about->targets.items[i]), sv(about->source)));
     }
     return codes && known;
 }

@@ -251,8 +251,11 @@ static void wait_for(ModelCache *cache, double seconds) {
 static void try_to_load(CachedModel *model) {
     ModelCache *cache = model->cache;
     size_t most = cache->options.most_bytes;
+    size_t bytes = model->bytes;
     double patience = PATIENCE_SECONDS - (clock_seconds() - model->awaited_at);
-    if (most > 0 && model->bytes > most) {
+    if (most > 0 && bytes > most && model->stats.loads == 0)
+        bytes = most; /* it may take less than estimated */
+    if (most > 0 && bytes > most) {
         char message[128], needs[32], has[32];
         snprintf(message, sizeof message, "it takes %s of memory, and all models together may take %s",
                  str_bytes((double)model->bytes, needs), str_bytes((double)most, has));
@@ -260,9 +263,9 @@ static void try_to_load(CachedModel *model) {
         pthread_cond_broadcast(cache->options.changed);
         return;
     }
-    if (!fits(cache, model->bytes)) make_room(cache, model->bytes, patience > 0);
+    if (!fits(cache, bytes)) make_room(cache, bytes, patience > 0);
     if (cache->closing) return;
-    if (fits(cache, model->bytes)) {
+    if (fits(cache, bytes)) {
         load(model);
         check_size(model);
         unlock(cache);

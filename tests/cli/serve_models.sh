@@ -187,6 +187,20 @@ gives "the next one" 200 '"va !"' post_json '{"q": "va !", "source": "fr", "targ
 [ "$(metric 'requests_total{status="499"}')" = 1 ] || fail "499: $(get /metrics)"
 serve_stop || fail "exit status"
 
+# A model whose two languages are the same, and scripts of a language in one region.
+tiny_model same --set data.target=eng --set data.columns=en,eng --set train.epochs=1
+serve_start --threads 1 --model "$TMP/same/best.safetensors" || fail "no server: $(cat "$TMP/serve.log")"
+gives "one language" 200 '[{"code": "en", "name": "English", "targets": ["eng"]}, ' get /languages
+gives "one language" 200 '"source": {"code": "en"' get /frontend/settings
+serve_stop || fail "exit status"
+for script in Latn Cyrl; do
+    expect 0 "$attn" models add "$TMP/there/best.safetensors" --name $script --languages en-uz_${script}_UZ
+done
+serve_start --threads 1 || fail "no server: $(cat "$TMP/serve.log")"
+for code in '"uz-Latn-UZ"' '"uz-Cyrl-UZ"'; do gives "scripts" 200 "$code" get /languages; done
+serve_stop || fail "exit status"
+rm "$TMP/models/Latn.safetensors" "$TMP/models/Cyrl.safetensors"
+
 # --languages: only this pair.
 cp "$TMP/there/best.safetensors" "$TMP/models/there.safetensors"
 serve_start --threads 1 --languages fr-de || fail "no server: $(cat "$TMP/serve.log")"

@@ -262,6 +262,11 @@ static void test_pivot(void **state) {
     attn_mt_memory *memory;
     assert_int_equal(attn_mt_memory_open(&memory, both, files, 1, 0, &error), ATTN_MT_USAGE);
     assert_int_equal(attn_mt_score(both, texts, texts, 2, NULL, &result, &error), ATTN_MT_USAGE);
+    const char *memories[] = {pairs};
+    assert_int_equal(attn_mt_memory_open(&memory, model, memories, 1, 0, &error), ATTN_MT_OK);
+    attn_mt_options remembered = {.guide = &(attn_mt_guide){.size = sizeof(attn_mt_guide), .memory = memory}};
+    assert_int_equal(attn_mt_translate(both, texts, 2, &remembered, &result, &error), ATTN_MT_USAGE);
+    attn_mt_memory_close(memory);
     attn_mt_close(both);
     result = translate("the dog", NULL);
     assert_null(attn_mt_pivot_at(result, 0)); /* one model has both languages */
