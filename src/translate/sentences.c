@@ -266,6 +266,7 @@ static bool is_separator(int c, bool wrapped) {
 /* Cuts the next line off `rest`; false if nothing is left. */
 static bool next_line(StrView *rest, bool wrapped, StrView *line) {
     size_t end = 0, next = 0;
+    if (rest->length == 0) return false;
     while (next < rest->length) {
         end = next;
         if (is_separator(utf8_next(*rest, &next), wrapped)) break;
@@ -273,7 +274,7 @@ static bool next_line(StrView *rest, bool wrapped, StrView *line) {
     }
     *line = (StrView){rest->data, end};
     *rest = (StrView){rest->data + next, rest->length - next};
-    return next > 0;
+    return true;
 }
 
 void split_lines(StrView text, bool wrapped, TextList *lines) {
