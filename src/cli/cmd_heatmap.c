@@ -236,6 +236,7 @@ static Status write_heatmaps(const HeatmapOptions *options, TranslatorOptions *t
     Translator *translator = NULL;
     Backpointers tree = {0};
     if (selected[HEATMAP_JSON]) translating->search.decode.max_input_length = INT_MAX;
+    translating->whole = selected[HEATMAP_JSON];
     if (selected[HEATMAP_JSON] && targets->count == 0) translating->search.tree = &tree;
     Workers *workers = workers_new(workers_default_count());
     Status status = translator_new(&translator, ensemble_items(models), models->count, translating, workers);

@@ -50,6 +50,7 @@ static Status writer_begin(PageWriter *writer) {
     options.search.attention = true;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
     options.search.decode.max_input_length = INT_MAX; /* a picture shows a whole sentence */
+    options.whole = true;
     for (int m = 0; m < models->count; m++) {
         TRY(seq2seq_check_attention(models->items[m]));
         TRY(model_require_left_to_right(models->items[m], "--format html"));

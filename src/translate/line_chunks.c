@@ -63,6 +63,8 @@ static void split_text(const Chunks *chunks, StrView text, TextList *parts) {
     parts->count = 0;
     if (chunks->options->raw)
         text_list_add(parts, text);
+    else if (chunks->options->whole)
+        split_whole(text, parts);
     else
         split_lines(text, chunks->options->wrapped, parts);
     chunks->notes->unsplit += sentences > parts->count;

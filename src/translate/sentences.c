@@ -277,6 +277,8 @@ static bool next_line(StrView *rest, bool wrapped, StrView *line) {
     return true;
 }
 
+void split_whole(StrView text, TextList *sentences) { add_sentence(text, 0, text.length, sentences); }
+
 void split_lines(StrView text, bool wrapped, TextList *lines) {
     for (StrView line; next_line(&text, wrapped, &line);) add_sentence(line, 0, line.length, lines);
 }

@@ -28,6 +28,8 @@
 
 /* Appends the lines of `text`: what stands between line ends, separators and form feeds. */
 void split_lines(StrView text, bool wrapped, TextList *lines);
+/* The whole text, without the white space around it. */
+void split_whole(StrView text, TextList *sentences);
 /* Appends the sentences of `text`. */
 void split_sentences(StrView text, bool wrapped, TextList *sentences);
 

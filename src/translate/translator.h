@@ -54,6 +54,7 @@ typedef struct Translator Translator;
 typedef struct {
     SearchOptions search;
     bool crop;              /* crop long lines instead of translating them in chunks */
+    bool whole;             /* a line is one sentence, also if separators of lines are in it */
     bool split;             /* lines are paragraphs */
     bool wrapped;           /* a line end in a paragraph is a space, as in HTML */
     bool tags;              /* lines contain markup and placeholders, which come back as they are */
