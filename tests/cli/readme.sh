@@ -2,6 +2,7 @@
 # readme.sh - every attn-mt command of README.md, docs/use.md, files.md, tutorial.md, your-data.md and
 # chapters.md is run, in the order it is shown, on small files; except mpirun commands, which
 # promise_ranks.sh tests.
+# not sanitized: it takes ten minutes, and other tests run these commands
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
