@@ -134,6 +134,11 @@ static void add_line(Lines *lines, const char *line) {
     lines->lines[lines->count++] = strdup(line);
 }
 
+static void free_lines(Lines *lines) {
+    for (int i = 0; i < lines->count; i++) free(lines->lines[i]);
+    free(lines->lines);
+}
+
 static Lines read_lines(const char *path) {
     Lines lines = {0};
     FILE *file = fopen(path, "r");
@@ -212,6 +217,7 @@ static void read_pairs(const char *path) {
         add_line(&texts, fields[2]);
         add_line(&translations, fields[3]);
     }
+    free_lines(&lines);
 }
 
 static int load(int clients, double seconds) {
