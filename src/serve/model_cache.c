@@ -50,7 +50,7 @@ struct ModelCache {
     /* Under the lock: */
     pthread_cond_t wake; /* of the thread */
     CachedModel *first;
-    LoadedModel *closing;        /* nobody uses them any more */
+    LoadedModel *closing;        /* no batch uses them any more */
     size_t bytes, leaving_bytes; /* of all models in memory; of those that are no model's current one */
     StatusRecord failure;        /* that model_cache_take_failure returns */
     bool stop;
@@ -195,7 +195,7 @@ static CachedModel *next_to_load(const ModelCache *cache) {
     return next;
 }
 
-/* `patient`: only if nobody waits for it. Otherwise its turn must be over. */
+/* `patient`: only if no text waits for it. Otherwise its turn must be over. */
 static bool may_leave(const CachedModel *model, bool patient) {
     if (!model->current || model->fixed) return false;
     if (model->waiting == 0 && model->current->references == 1) return true;

@@ -7,7 +7,7 @@
  *
  * One thread of the cache loads and closes models, so that threads that translate never wait for it. It loads
  * the model that jobs have waited for longest. If that would pass ModelCacheOptions.most_bytes, models leave,
- * least recently used first: those that nobody waits for, and after PATIENCE_SECONDS also the others, in the
+ * least recently used first: those that no text waits for, and after PATIENCE_SECONDS also the others, in the
  * order in which they came, but none before it has served a batch and half a second. So models that do not
  * fit side by side take turns. A model that leaves is closed when its last batch ends.
  *

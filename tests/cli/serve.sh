@@ -24,14 +24,6 @@ for thread in /proc/"$server"/task/*/; do
 done
 "$attn" translate -m "$model" --split -q "$TMP/text" >"$TMP/translated" || fail "translate"
 
-# gives WHAT STATUS PART ANSWER...: the command's answer has that status and contains PART
-gives() {
-    what=$1 status=$2 part=$3
-    shift 3
-    "$@" >"$TMP/answer"
-    head -n 1 "$TMP/answer" | grep -q "^HTTP/1.1 $status " || fail "$what: no $status: $(cat "$TMP/answer")"
-    grep -qF -e "$part" "$TMP/answer" || fail "$what: no '$part' in: $(cat "$TMP/answer")"
-}
 form=application/x-www-form-urlencoded
 
 # The same translations, from one client and from several.

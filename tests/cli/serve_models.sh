@@ -41,14 +41,6 @@ expected fr de "$TMP/fr"
 shuffled() { awk 'BEGIN { srand(1) } { print rand() "\t" $0 }' "$1" | sort | cut -f 2-; }
 shuffled "$TMP/pairs" >"$TMP/mixed"
 
-# gives WHAT STATUS PART ANSWER...: the command's answer has that status and contains PART
-gives() {
-    what=$1 status=$2 part=$3
-    shift 3
-    "$@" >"$TMP/answer"
-    head -n 1 "$TMP/answer" | grep -q "^HTTP/1.1 $status " || fail "$what: no $status: $(cat "$TMP/answer")"
-    grep -qF -e "$part" "$TMP/answer" || fail "$what: no '$part' in: $(cat "$TMP/answer")"
-}
 # loads, all_of WHAT: the number of times that the model was loaded; of all models together
 loads() { metric "model_loads_total{model=\"$1\"}"; }
 all_of() {
