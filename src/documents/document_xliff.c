@@ -288,8 +288,10 @@ static void write_target(StrView text, const Unit *unit, bool is_new, bool confi
     if (unit->target.is_there) {
         add_tag_without(text, &unit->target.tag, STATES, out);
     } else {
+        StrView space = xml_scan_attribute(text, &unit->source.tag, "space");
         strbuf_add_char(out, '<');
         add_name(prefix, "target", out);
+        if (space.length > 0) strbuf_format(out, " xml:space=\"%.*s\"", SV_ARG(space));
     }
     if (!is_new)
         strbuf_format(out, " state=\"%s\" state-qualifier=\"mt-suggestion\"",
@@ -325,6 +327,9 @@ static void write_old(Document *document, const Unit *unit, double confidence, S
     strbuf_format(out, "%.*s<", SV_ARG(indent));
     add_name(prefix, "alt-trans", out);
     strbuf_format(out, " match-quality=\"%.0f%%\" origin=\"attn-mt\">", 100 * confidence);
+    /* A target with segments needs them in its source, says the schema. */
+    const Element *segments = &unit->seg_source;
+    strbuf_add(out, (StrView){text.data + segments->tag.from, segments->end - segments->tag.from});
     add_element(prefix, "target", translation, out);
     strbuf_add(out, SV("</"));
     add_name(prefix, "alt-trans", out);
