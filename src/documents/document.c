@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -15,6 +16,23 @@ static const DocumentFormat *const FORMATS[] = {&HTML_DOCUMENT,   &PO_DOCUMENT, 
 const DocumentFormat *document_format(StrView name) {
     for (size_t i = 0; i < COUNT(FORMATS); i++)
         if (sv_equal(name, sv(FORMATS[i]->name))) return FORMATS[i];
+    return NULL;
+}
+
+const DocumentFormat *document_format_at(int index) {
+    return (size_t)index < COUNT(FORMATS) ? FORMATS[index] : NULL;
+}
+
+const DocumentFormat *document_format_of_name(StrView file_name) {
+    for (size_t i = 0; i < COUNT(FORMATS); i++) {
+        StrView endings = sv(FORMATS[i]->endings), ending;
+        while (sv_next_word(&endings, &ending)) {
+            size_t before = file_name.length - ending.length;
+            if (file_name.length > ending.length &&
+                strncasecmp(file_name.data + before, ending.data, ending.length) == 0)
+                return FORMATS[i];
+        }
+    }
     return NULL;
 }
 

@@ -59,11 +59,12 @@ typedef struct {
 } Document;
 
 struct DocumentFormat {
-    const char *name;   /* of --format */
-    const char *title;  /* "an HTML document" */
-    bool is_wrapped;    /* a line end in a text is a space */
-    bool has_many_tags; /* the markup of its texts is tags that models seldom know */
-    bool is_bilingual;  /* translations stand beside the texts */
+    const char *name;    /* of --format */
+    const char *endings; /* of the names of its files, such as ".html .htm" */
+    const char *title;   /* "an HTML document" */
+    bool is_wrapped;     /* a line end in a text is a space */
+    bool has_many_tags;  /* the markup of its texts is tags that models seldom know */
+    bool is_bilingual;   /* translations stand beside the texts */
     bool (*detect)(StrView sample);
     Status (*read)(Document *document);
     void (*write)(Document *document);
@@ -73,6 +74,11 @@ struct DocumentFormat {
 #define DOCUMENT_FORMATS "html|po|xliff|srt|vtt|markdown|text"
 /* The format of this name; NULL: there is none. */
 const DocumentFormat *document_format(StrView name);
+
+/* The format number `index`, from 0; NULL after the last one. */
+const DocumentFormat *document_format_at(int index);
+/* The format that the name of a file ends with; NULL: there is none. */
+const DocumentFormat *document_format_of_name(StrView file_name);
 
 enum { DOCUMENT_SAMPLE = 65536, DOCUMENT_BYTES = 64000000 };
 /* The format that a file begins with; NULL if it may be lines of text. `sample`: its first bytes. */

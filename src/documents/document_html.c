@@ -100,6 +100,7 @@ static void release(void *state) {
 }
 
 const DocumentFormat HTML_DOCUMENT = {.name = "html",
+                                      .endings = ".html .htm .xhtml",
                                       .title = "an HTML page",
                                       .has_many_tags = true,
                                       .is_wrapped = true,

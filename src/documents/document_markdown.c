@@ -386,6 +386,7 @@ static void release(void *state) {
 }
 
 const DocumentFormat MARKDOWN_DOCUMENT = {.name = "markdown",
+                                          .endings = ".md .markdown",
                                           .title = "a Markdown file",
                                           .has_many_tags = true,
                                           .is_wrapped = true,
@@ -393,6 +394,7 @@ const DocumentFormat MARKDOWN_DOCUMENT = {.name = "markdown",
                                           .write = write,
                                           .release = release};
 const DocumentFormat TEXT_DOCUMENT = {.name = "text",
+                                      .endings = ".txt",
                                       .title = "a text with paragraphs",
                                       .is_wrapped = true,
                                       .read = read_text_document,

@@ -493,6 +493,7 @@ static void release(void *state) {
 }
 
 const DocumentFormat PO_DOCUMENT = {.name = "po",
+                                    .endings = ".po .pot",
                                     .title = "a PO file",
                                     .is_bilingual = true,
                                     .detect = detect,

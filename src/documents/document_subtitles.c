@@ -353,6 +353,7 @@ static void release(void *state) {
 }
 
 const DocumentFormat SUBRIP_DOCUMENT = {.name = "srt",
+                                        .endings = ".srt",
                                         .title = "a SubRip file",
                                         .has_many_tags = true,
                                         .is_wrapped = true,
@@ -361,6 +362,7 @@ const DocumentFormat SUBRIP_DOCUMENT = {.name = "srt",
                                         .write = write,
                                         .release = release};
 const DocumentFormat WEBVTT_DOCUMENT = {.name = "vtt",
+                                        .endings = ".vtt",
                                         .title = "a WebVTT file",
                                         .has_many_tags = true,
                                         .is_wrapped = true,

@@ -439,6 +439,7 @@ static void release(void *state) {
 }
 
 const DocumentFormat XLIFF_DOCUMENT = {.name = "xliff",
+                                       .endings = ".xlf .xliff",
                                        .title = "an XLIFF file",
                                        .has_many_tags = true,
                                        .is_bilingual = true,

@@ -83,6 +83,9 @@ typedef struct {
                                   * begin with a language; NULL: the one that the model was opened for */
     int confidence;              /* not 0: attn_mt_confidence_at has the confidence of each translation */
     int tags; /* not 0: tags and placeholders come out as they are, and the rest of a text is no HTML */
+    /* With `tags`. Not 0: a line end is a space; texts with tags are translated without them, and attention
+     * puts them back, which suits markup that models have seldom seen. */
+    int wrapped, tags_aside;
 } attn_mt_guide;
 
 /* Zeros are the defaults of `attn-mt translate`. */

@@ -60,9 +60,9 @@ static TranslatorOptions translator_options(const Call *call, int number) {
     bool last = step == last_step(call->model);
     const char *target = last && guide->target_language ? guide->target_language : step->target_language;
     TranslatorOptions options = {.split = requested->split,
-                                 .wrapped = requested->markup,
+                                 .wrapped = requested->markup || guide->wrapped,
                                  .tags = requested->markup || guide->tags,
-                                 .tags_aside = requested->markup,
+                                 .tags_aside = requested->markup || guide->tags_aside,
                                  .accelerator = (AcceleratorKind)requested->accelerator,
                                  .translate_symbols = step->models.translates_symbols,
                                  .target_language = (char *)target,

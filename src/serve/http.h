@@ -62,6 +62,8 @@ void http_stop(HttpServer *server);
 StrView http_method(const HttpRequest *request);
 StrView http_path(const HttpRequest *request); /* without a query */
 StrView http_content_type(const HttpRequest *request);
+/* NULL: the request has none. Only until the handler returns. */
+const char *http_header(const HttpRequest *request, const char *name);
 /* Without its Content-Encoding, which may be gzip. */
 StrView http_body(const HttpRequest *request);
 /* Frees the body before the answer. */

@@ -42,6 +42,10 @@ static Connection *connection_of(struct MHD_Connection *mhd) {
     return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
+const char *http_header(const HttpRequest *request, const char *name) {
+    return MHD_lookup_connection_value(request->mhd, MHD_HEADER_KIND, name);
+}
+
 /* ---- memory of requests ---- */
 
 /* Counts freed bytes of bodies and answers. */

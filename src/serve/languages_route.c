@@ -66,6 +66,16 @@ static void write_first_languages(const Catalog *catalog, StrBuf *out) {
     json_close_object(out);
 }
 
+static void put_file_formats(StrBuf *out) {
+    const DocumentFormat *format;
+    json_put_array(out, "supportedFilesFormat");
+    for (int i = 0; (format = document_format_at(i)); i++) {
+        StrView endings = sv(format->endings), ending;
+        while (sv_next_word(&endings, &ending)) json_write_string(out, ending);
+    }
+    json_close_array(out);
+}
+
 /* What clients of LibreTranslate ask for at their start. */
 static void write_settings(void *context) {
     BodyWriter *writer = context;
@@ -76,9 +86,8 @@ static void write_settings(void *context) {
     json_put_bool(out, "apiKeys", writer->service->options->api_key_file);
     json_put_bool(out, "keyRequired", writer->service->options->api_key_file);
     json_put_bool(out, "suggestions", false);
-    json_put_bool(out, "filesTranslation", false);
-    json_put_array(out, "supportedFilesFormat");
-    json_close_array(out);
+    json_put_bool(out, "filesTranslation", true);
+    put_file_formats(out);
     write_first_languages(writer->catalog, out);
     json_close_object(out);
     strbuf_add_char(out, '\n');

@@ -39,14 +39,22 @@ static Status check_choices(const TranslateRequest *request) {
     return STATUS_OK;
 }
 
-static Status check_request(Parsing *parsing) {
+Status parsing_choose(Parsing *parsing) {
     const TranslateRequest *request = &parsing->request;
-    if (!request->has_q) return status_fail(STATUS_DATA, "'q', the text, is missing");
     TRY(check_sizes(parsing->service->options, request));
     if (!parsing->translate) return STATUS_OK;
     TRY(check_choices(request));
     return catalog_choose(parsing->catalog, request->source, request->target, request->texts, request->count,
                           &parsing->source, &parsing->target);
+}
+
+static Status check_request(Parsing *parsing) {
+    const TranslateRequest *request = &parsing->request;
+    if (parsing->file && !request->file_name)
+        return status_fail(STATUS_DATA, "'file', of a multipart form, is missing");
+    if (parsing->file) return STATUS_OK;
+    if (!request->has_q) return status_fail(STATUS_DATA, "'q', the text, is missing");
+    return parsing_choose(parsing);
 }
 
 MemScope *parsing_scope(const Service *service) {

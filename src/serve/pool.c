@@ -2,6 +2,7 @@
  * references to their results. */
 #include "serve/pool.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -146,7 +147,8 @@ static bool same_target(const char *a, const char *b) { return a == b || (a && b
 
 static bool same_kind(JobKind a, JobKind b) {
     return a.model == b.model && same_target(a.target, b.target) && a.html == b.html &&
-           a.n_best == b.n_best && a.attention == b.attention && a.accelerator == b.accelerator;
+           a.document == b.document && a.n_best == b.n_best && a.attention == b.attention &&
+           a.accelerator == b.accelerator;
 }
 
 static void copy_failure(Batch *batch, Job *job) {
@@ -212,15 +214,19 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
         set_result(batch, first, count, NULL, batch->failure);
         return;
     }
+    const DocumentFormat *document = batch->kind.document;
     attn_mt_guide guide = loaded_model_guide(batch->model);
     guide.target_language = batch->kind.target;
+    guide.tags = guide.confidence = document != NULL;
+    guide.wrapped = document && document->is_wrapped;
+    guide.tags_aside = document && document->has_many_tags;
     attn_mt_options options = {.memory_limit = pool->options.batch_memory,
                                .beam_size = pool->options.beam_size,
                                .n_best = batch->kind.n_best,
                                .batch_size = batch->is_long ? LONG_TEXT_SENTENCES : pool->options.max_batch,
                                .progress = batch->is_long ? serve_short_texts : NULL,
                                .progress_context = worker,
-                               .split = pool->options.split,
+                               .split = pool->options.split || document,
                                .markup = batch->kind.html,
                                .attention = batch->kind.attention,
                                .accelerator = batch->kind.accelerator,
@@ -450,6 +456,20 @@ const attn_mt_candidate *job_candidate(const Job *job, int text, int rank) {
 const attn_mt_matrix *job_attention(const Job *job, int text) {
     const JobText *item = &job->items[text];
     return attn_mt_attention(item->result->result, item->index, 0);
+}
+
+double job_confidence(const Job *job, int text) {
+    const JobText *item = &job->items[text];
+    const attn_mt_confidence *found = attn_mt_confidence_at(item->result->result, item->index, 0);
+    if (job_candidate(job, text, 0)->problems) return 0;
+    if (!found) return 1;
+    return isfinite(found->confidence) ? found->confidence : 0;
+}
+
+bool job_from_memory(const Job *job, int text) {
+    const JobText *item = &job->items[text];
+    const attn_mt_match *match = attn_mt_match_at(item->result->result, item->index);
+    return match && match->used;
 }
 
 void job_release(Job *job) {

@@ -39,6 +39,7 @@
 #include <stdbool.h>
 #include "base/status.h"
 #include "base/strview.h"
+#include "documents/document.h"
 #include "library/attn_mt.h"
 #include "serve/model_cache.h"
 
@@ -50,6 +51,7 @@ typedef struct {
     CachedModel *model;
     const char *target; /* language token of the model, as in attn_mt_guide; or NULL */
     bool html;
+    const DocumentFormat *document;     /* that the texts are from: they have a confidence; or NULL */
     int n_best, attention, accelerator; /* as in attn_mt_options */
 } JobKind;
 
@@ -116,6 +118,9 @@ PoolStats pool_stats(Pool *pool);
  * weights. */
 const attn_mt_candidate *job_candidate(const Job *job, int text, int rank);
 const attn_mt_matrix *job_attention(const Job *job, int text);
+/* 0 to 1: 0 if something is wrong with the translation, 1 if the text was copied. For texts of documents. */
+double job_confidence(const Job *job, int text);
+bool job_from_memory(const Job *job, int text);
 /* Frees the results. */
 void job_release(Job *job);
 

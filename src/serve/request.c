@@ -20,8 +20,7 @@ static const Field FIELDS[] = {{"source", offsetof(TranslateRequest, source)},
                                {"format", offsetof(TranslateRequest, format)},
                                {"api_key", offsetof(TranslateRequest, api_key)},
                                {"attention", offsetof(TranslateRequest, attention)},
-                               {"accelerator", offsetof(TranslateRequest, accelerator)},
-                               {"secret", offsetof(TranslateRequest, secret)}};
+                               {"accelerator", offsetof(TranslateRequest, accelerator)}};
 
 static const char **string_field(TranslateRequest *request, const char *name) {
     for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++)
@@ -34,13 +33,6 @@ static void add_text(TranslateRequest *request, const char *text) {
     MEM_GROW(request->texts, request->capacity, (size_t)request->count + 1);
     request->texts[request->count++] = text;
     request->has_q = true;
-}
-
-static Status fail_unknown(const char *name) {
-    return status_fail(STATUS_DATA,
-                       "'%.40s' is not known here; q, source, target, format, alternatives, "
-                       "api_key, attention and accelerator are",
-                       name);
 }
 
 /* ---- JSON ---- */
@@ -64,7 +56,7 @@ static Status read_member(TranslateRequest *request, const Json *member) {
     const char **field = string_field(request, name);
     bool is_number = strcmp(name, "alternatives") == 0;
     if (strcmp(name, "q") == 0) return read_q(request, member);
-    if (!field && !is_number) return fail_unknown(name);
+    if (!field && !is_number) return STATUS_OK;
     if (json_type(member) == JSON_NULL) return STATUS_OK;
     if (is_number) {
         if (json_type(member) != JSON_NUMBER) return status_fail(STATUS_DATA, "'%s' is not a number", name);
@@ -92,7 +84,7 @@ static Status read_field(void *context, const FormField *field) {
     TranslateRequest *request = context;
     const char *name = field->name, **text = string_field(request, name);
     if (field->file) {
-        if (strcmp(name, "file") != 0) return status_fail(STATUS_DATA, "'%.40s' is a file, not a text", name);
+        if (strcmp(name, "file") != 0) return STATUS_OK;
         request->file = field->content;
         request->file_name = field->file;
     } else if (text) {
@@ -104,8 +96,6 @@ static Status read_field(void *context, const FormField *field) {
         char *end;
         request->alternatives = strtod(field->value, &end);
         if (end == field->value || *end) return status_fail(STATUS_DATA, "'%s' is not a number", name);
-    } else {
-        return fail_unknown(name);
     }
     return STATUS_OK;
 }

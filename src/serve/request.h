@@ -9,10 +9,10 @@
  *   attention     "word" or "subword": the answer has attention weights (not in LibreTranslate)
  *   accelerator   "none", "&", "_" or "auto": the mark of accelerators (not in LibreTranslate)
  *   file          of multipart forms: a document
- *   secret        ignored: LibreTranslate's web page sends it to its own server
  *
- * Unknown members are errors. The number of JSON values is limited by `max_texts` and these members. So
- * parsing needs a small multiple of the size of the body.
+ * Other members are ignored, as LibreTranslate does: its clients send what later versions of it know. The
+ * number of JSON values is limited by `max_texts` and these members. So parsing needs a small multiple of the
+ * size of the body.
  *
  * Owner   the fields point into the parsed body, which is never freed: call it in a memory scope, and copy
  * Fails   STATUS_DATA, with a message for the client
@@ -29,7 +29,7 @@ typedef struct {
     int count;
     size_t capacity;
     bool has_q, q_is_list;
-    const char *source, *target, *format, *api_key, *attention, *accelerator, *secret; /* or NULL */
+    const char *source, *target, *format, *api_key, *attention, *accelerator; /* or NULL */
     double alternatives;
     StrView file;
     const char *file_name; /* NULL: there is no file */

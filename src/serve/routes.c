@@ -23,11 +23,6 @@ static void no_suggestions(Service *service, HttpRequest *http) {
     http_answer_error(http, 404, "this server does not collect suggestions");
 }
 
-static void no_files(Service *service, HttpRequest *http) {
-    (void)service;
-    http_answer_error(http, 404, "this server does not translate files; 'attn-mt translate' does");
-}
-
 static void health(Service *service, HttpRequest *http) {
     StrView body = SV("{\"status\": \"ok\"}\n");
     (void)service;
@@ -82,6 +77,8 @@ static void write_metrics(void *context) {
     metrics_write_number("reloads_total", "counter", "models loaded again, or their folders read again",
                          (double)service_reloads(service), out);
     metrics_write_number("models_bytes", "gauge", "memory of all models", models, out);
+    metrics_write_number("files_bytes", "gauge", "translated files that wait to be fetched",
+                         (double)file_store_bytes(service->files), out);
     write_models(writer->catalog, out);
 }
 
@@ -118,16 +115,18 @@ static const Route ROUTES[] = {{"/translate", "POST", route_translate},
                                {"/frontend/settings", "GET", route_settings},
                                {"/detect", "POST", route_detect},
                                {"/suggest", "POST", no_suggestions},
-                               {"/translate_file", "POST", no_files},
+                               {"/translate_file", "POST", route_translate_file},
                                {"/health", "GET", health},
                                {"/metrics", "GET", metrics},
                                {"/", "GET", page},
                                {"/page.js", "GET", page},
                                {"/page.css", "GET", page}};
 
+static const Route DOWNLOAD = {"", "GET", route_download};
+
 void routes_handle(void *context, HttpRequest *http) {
     Service *service = context;
-    const Route *route = NULL;
+    const Route *route = is_file_path(http_path(http)) ? &DOWNLOAD : NULL;
     for (size_t i = 0; i < sizeof ROUTES / sizeof *ROUTES; i++)
         if (sv_equal(http_path(http), sv(ROUTES[i].path))) route = &ROUTES[i];
     StrView method = sv_equal(http_method(http), SV("HEAD")) ? SV("GET") : http_method(http);

@@ -13,6 +13,7 @@
 
 enum { TICK_NANOSECONDS = 250000000 };
 enum { MAX_BODIES = 64 /* largest bodies of all requests together */ };
+enum { FILE_SECONDS = 30 * 60 /* how long a translated file waits to be fetched */ };
 enum { MIN_MAX_ANSWERS = 64 << 20 /* least value of HttpOptions.max_answers, bytes */ };
 
 Catalog *service_catalog(Service *service) {
@@ -108,6 +109,8 @@ static Status service_begin(Service *service) {
     TRY(read_languages(service));
     TRY(check_origin(options->origin));
     if (options->api_key_file) TRY(keys_read(service->keys, options->api_key_file));
+    service->files = file_store_new(http.max_bodies, FILE_SECONDS);
+    if (!service->files) return status_fail(STATUS_RUNTIME, "out of memory");
     TRY(pool_new(&service->pool, &pool));
     TRY(open_catalog(service, NULL, &service->catalog));
     return http_start(&service->http, &http);
@@ -162,6 +165,7 @@ Status service_run(const ServiceOptions *options, const volatile sig_atomic_t *s
     if (status == STATUS_OK) status = ready(http_address(service.http), http_port(service.http));
     while (status == STATUS_OK && !*stop) {
         nanosleep(&(struct timespec){.tv_nsec = TICK_NANOSECONDS}, NULL);
+        file_store_expire(service.files, clock_seconds());
         if (http_tick(service.http)) pool_trim(service.pool);
         warn_of_failures(&service);
         if (!*reload) continue;
@@ -171,6 +175,7 @@ Status service_run(const ServiceOptions *options, const volatile sig_atomic_t *s
     if (service.http) http_stop(service.http);
     catalog_release(service.catalog);
     pool_free(service.pool);
+    file_store_free(service.files);
     pthread_mutex_destroy(&service.lock);
     metrics_free(service.metrics);
     keys_free(service.keys);

@@ -6,7 +6,10 @@
  *   GET  /languages   source languages, each with its targets (catalog.h)
  *   GET  /frontend/settings   what clients of LibreTranslate ask for at their start
  *   POST /detect         which language a text is in; 404 without detection
- *   POST /suggest, /translate_file   404 with the reason
+ *   POST /translate_file   a document (documents/document.h) in a multipart form: "file", "source", "target"
+ *                     and "api_key". The answer has "translatedFileUrl"
+ *   GET  /download_file/NAME   the translated document, for 30 minutes (file_store.h)
+ *   POST /suggest     404 with the reason
  *   GET  /health      {"status": "ok"}
  *   GET  /metrics     for Prometheus
  *   GET  /            a page that translates while you type

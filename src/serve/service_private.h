@@ -1,13 +1,14 @@
 /* service_private.h - the server as its routes share it.
  *
- * service.c starts and stops it. routes.c finds the route of a request; translate_route.c and
- * languages_route.c have the larger ones, and parsing.c reads the bodies of their requests.
+ * service.c starts and stops it. routes.c finds the route of a request; translate_route.c,
+ * file_route.c and languages_route.c have the larger ones, and parsing.c reads the bodies of their requests.
  */
 #ifndef SERVE_SERVICE_PRIVATE_H
 #define SERVE_SERVICE_PRIVATE_H
 
 #include <pthread.h>
 #include "serve/catalog.h"
+#include "serve/file_store.h"
 #include "serve/http.h"
 #include "serve/keys.h"
 #include "serve/metrics.h"
@@ -20,6 +21,7 @@ typedef struct {
     CatalogPair pair; /* of --languages */
     Keys *keys;
     Metrics *metrics;
+    FileStore *files;
     Pool *pool;
     HttpServer *http;
     pthread_mutex_t lock;
@@ -41,6 +43,7 @@ typedef struct {
     const HttpRequest *http;
     const Catalog *catalog;
     bool translate; /* choose languages, and check what only /translate has */
+    bool file;      /* the request has a document instead of texts; parsing_choose follows */
     struct TranslateCall *call;
     TranslateRequest request;
     int source, target; /* languages of the catalog */
@@ -53,6 +56,8 @@ MemScope *parsing_scope(const Service *service);
 /* Reads the body and checks it. `context` is a Parsing; a well-formed request without a valid key gets no
  * further checks. */
 void parsing_run(void *context);
+/* Checks the texts of the request, and chooses its languages. */
+Status parsing_choose(Parsing *parsing);
 /* Why the request is answered with *status; NULL: it is valid. */
 const char *parsing_refusal(const Parsing *parsing, bool had_memory, int *status);
 
@@ -71,6 +76,9 @@ void write_confidence(double confidence, StrBuf *out);
 
 /* Routes. */
 void route_translate(Service *service, HttpRequest *http);
+void route_translate_file(Service *service, HttpRequest *http);
+bool is_file_path(StrView path);
+void route_download(Service *service, HttpRequest *http);
 void route_languages(Service *service, HttpRequest *http);
 void route_settings(Service *service, HttpRequest *http);
 void route_detect(Service *service, HttpRequest *http);

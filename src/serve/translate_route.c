@@ -1,5 +1,5 @@
-/* translate_route.c - POST /translate: a request becomes a job for each model of its route, one after the
- * other. */
+/* translate_route.c - POST /translate and /translate_file: a request becomes a job for each model of its
+ * route, one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static attn_mt_status job_status(const Job *job) {
 /* Frees the call. */
 static void finish(TranslateCall *call, int status, const char *message) {
     HttpRequest *http = call->http;
-    if (status == 200 && !mem_scope_run(http_scope(http), translate_answer_write, call)) {
+    void (*write)(void *) = call->file ? file_route_write : translate_answer_write;
+    if (status == 200 && (!mem_scope_run(http_scope(http), write, call) || call->body.length == 0)) {
         status = 503;
         message = "the answer takes more memory than there is";
     }
@@ -120,16 +121,32 @@ static void on_translated(void *context, Job *job) {
 
 /* ---- from the body to the queue ---- */
 
+/* Reads the document; its texts become those of the request. */
+static Status read_file(Parsing *parsing) {
+    TranslateCall *call = parsing->call;
+    const char *host = http_header(call->http, "Host"),
+               *scheme = http_header(call->http, "X-Forwarded-Proto");
+    TRY(file_route_open(&call->document, &parsing->request));
+    parsing->request.texts = file_route_texts(&call->document);
+    parsing->request.count = (int)call->document.count;
+    if (host) call->host = mem_strdup(host);
+    call->secure = scheme && strcmp(scheme, "https") == 0;
+    return parsing_choose(parsing);
+}
+
 /* Copies what the translation and its answer need. */
 static void copy_request(void *context) {
-    const Parsing *parsing = context;
+    Parsing *parsing = context;
     const TranslateRequest *request = &parsing->request;
     TranslateCall *call = parsing->call;
+    if (call->file) parsing->status = read_file(parsing);
+    if (parsing->status != STATUS_OK) return;
     call->source = parsing->source;
+    call->target = parsing->target;
     call->route = catalog_route(call->catalog, parsing->source, parsing->target);
     call->list = request->q_is_list;
     call->detect = request->source && strcmp(request->source, "auto") == 0;
-    call->kind = kind_of(request);
+    call->kind = call->file ? (JobKind){.document = call->document.format} : kind_of(request);
     call->problems = mem_alloc((size_t)request->count, sizeof *call->problems);
     call->texts = translate_request_copy(request);
     begin_step(call, call->texts, request->count);
@@ -147,6 +164,7 @@ static void parse_and_submit(TranslateCall *call, MemScope *scope) {
                        .http = call->http,
                        .catalog = call->catalog,
                        .translate = true,
+                       .file = call->file,
                        .call = call};
     bool had_memory = mem_scope_run(scope, parsing_run, &parsing);
     int status;
@@ -164,7 +182,7 @@ static void parse_and_submit(TranslateCall *call, MemScope *scope) {
         submit(call);
 }
 
-void route_translate(Service *service, HttpRequest *http) {
+static void begin(Service *service, HttpRequest *http, bool file) {
     TranslateCall *call = calloc(1, sizeof *call);
     MemScope *scope = parsing_scope(service);
     if (!call || !scope) {
@@ -173,6 +191,11 @@ void route_translate(Service *service, HttpRequest *http) {
         http_answer_error(http, 503, "out of memory");
         return;
     }
-    *call = (TranslateCall){.service = service, .http = http, .catalog = service_catalog(service)};
+    *call =
+        (TranslateCall){.service = service, .http = http, .file = file, .catalog = service_catalog(service)};
     parse_and_submit(call, scope);
 }
+
+void route_translate(Service *service, HttpRequest *http) { begin(service, http, false); }
+
+void route_translate_file(Service *service, HttpRequest *http) { begin(service, http, true); }

@@ -105,7 +105,6 @@ gives "languages" 200 "$listed" get /languages
 gives "settings" 200 '"charLimit": 20000, ' get /frontend/settings
 gives "settings" 200 '"source": {"code": "en", "name": "English", "targets": ["fr"]}' get /frontend/settings
 gives "suggestions" 404 'does not collect suggestions' post $form 'q=a&s=b' /suggest
-gives "a file" 404 'does not translate files' post $form 'q=a' /translate_file
 gives "health" 200 '{"status": "ok"}' get /health
 gives "metrics" 200 '# TYPE attn_mt_requests_total counter' get /metrics
 gives "seconds" 200 'attn_mt_request_seconds{quantile="0.99"} ' get /metrics
@@ -134,8 +133,8 @@ gives "alternatives" 400 "'alternatives' is not a number" post $form 'q=x&altern
 gives "form" 400 'not URL-encoded' post $form 'q=%zz'
 gives "form" 400 'not URL-encoded' post $form 'q=a%00b'
 gives "type" 400 'Content-Type is neither' post text/plain 'q=x'
-gives "an unknown member" 400 "'more' is not known here" post_json '{"q": "x", "more": 1}'
-gives "an unknown field" 400 "'more' is not known here" post $form 'q=x&more=1'
+gives "an unknown member" 200 '"translatedText"' post_json '{"q": "x", "more": {"q": 1}}'
+gives "an unknown field" 200 '"translatedText"' post $form 'q=x&more=1'
 gives "many values" 400 'too many values' post_json "{\"q\": [$(printf '%02000d' 0 | sed 's/0/0,/g')0]}"
 gives "path" 404 'not found' get /etc/passwd
 gives "method" 405 'Allow: POST' get /translate
