@@ -19,7 +19,8 @@ def struct(name: str, **fields: Any) -> Any:
 
 CError = struct("error", status=c_int, message=c_char * 1024, hint=c_char * 512)
 CGuide = struct("guide", size=c_size_t, glossary=c_void_p, memory=c_void_p, memory_threshold=c_double,
-                target_language=c_char_p, confidence=c_int, tags=c_int)
+                target_language=c_char_p, confidence=c_int, tags=c_int, wrapped=c_int,
+                tags_aside=c_int)
 COptions = struct("options", memory_limit=c_size_t, beam_size=c_int, n_best=c_int, batch_size=c_int,
                   split=c_int, markup=c_int, attention=c_int, shortlist=c_int, accelerator=c_int,
                   guide=POINTER(CGuide), reserved=c_int * 2, progress=PROGRESS, progress_context=c_void_p)
