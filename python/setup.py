@@ -1,7 +1,4 @@
-"""Builds the wheel: the Makefile builds libattn_mt, which goes into the package.
-
-An sdist has the source of the library in source/. ATTN_MT_LIBRARY=FILE takes a library that is built already.
-"""
+"""Builds the wheel with libattn_mt, from the source beside it or in the sdist, or from ATTN_MT_LIBRARY."""
 
 import os
 import re
@@ -29,8 +26,8 @@ class BuildLibrary(build_py):
         built = os.environ.get("ATTN_MT_LIBRARY")
         if not built:
             built = SOURCE / "build-python" / NAME
-            make = ["make", f"-j{os.cpu_count()}", "BUILD=build-python", f"build-python/{NAME}"]
-            subprocess.run(make, cwd=SOURCE, check=True)
+            subprocess.run(["make", f"-j{os.cpu_count()}", "BUILD=build-python", f"build-python/{NAME}"],
+                           cwd=SOURCE, check=True)
         package = HERE / "attn_mt" if self.editable_mode else Path(self.build_lib) / "attn_mt"
         shutil.copy(built, package / NAME)
 

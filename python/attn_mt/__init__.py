@@ -28,8 +28,8 @@ except ImportError:  # lists take the place of arrays
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["Detector", "Error", "FileError", "Options", "OutOfMemory", "Translation", "Translator",
-           "UsageError"]
+__all__ = ["Detector", "Error", "Explorer", "FileError", "Options", "OutOfMemory", "Translation",
+           "Translator", "UsageError"]
 __version__: str = library.attn_mt_version().decode()
 
 CHOICES = {"precision": {"float32": 0, "bf16": 1, "int8": 2},
@@ -87,14 +87,11 @@ class Translation:
 
     def _repr_html_(self) -> str:
         """For notebooks: the text, and the attention as a table."""
-        if self.attention is None:
-            return f"<p>{escape(self.text)}</p>"
-        lines = "".join(f"<th>{escape(label)}</th>" for label in self.columns)
-        for label, weights in zip(self.rows, self.attention):
-            lines += f"<tr><th>{escape(label)}</th>"
-            for w in weights:
-                lines += f'<td title="{w:.3f}" style="background:rgba(31,90,180,{max(0, w):.3f})"></td>'
-        return f"<table><caption>{escape(self.text)}</caption><tr><td></td>{lines}</table>"
+        cells = [[f'<td title="{w:.3f}" style="background:rgba(31,90,180,{max(0, w):.3f})">' for w in weights]
+                 for weights in ([] if self.attention is None else self.attention)]
+        head = "".join(f"<th>{escape(label)}" for label in self.columns)
+        rows = "".join(f"<tr><th>{escape(label)}{''.join(row)}" for label, row in zip(self.rows, cells))
+        return f"<table><caption>{escape(self.text)}</caption><tr><td>{head}{rows}</table>"
 
 
 class _Model:
@@ -129,9 +126,8 @@ class Translator:
     """Translates with a model, or with several that form an ensemble.
 
     `options` are the defaults of all calls. Any number of Python threads can use a translator. A call works
-    without the interpreter's lock, on several threads; the number of threads changes no result.
-    A translator can be a step of a scikit-learn pipeline. A copy and an unpickled translator load the model
-    again.
+    without the interpreter's lock, on several threads, whose number changes no result. A translator can be a
+    step of a scikit-learn pipeline. A copy and an unpickled translator load the model again.
     """
 
     def __init__(self, model: Union[Path, Sequence[Path]], *, precision: str = "float32",
@@ -147,6 +143,15 @@ class Translator:
         """Scores pairs of a text and its translation."""
         listed = list(pairs)
         return self._run("score", [[pair[0] for pair in listed], [pair[1] for pair in listed]], options)
+
+    def explore(self, texts: Union[str, Iterable[str]]) -> Explorer:
+        """What the model does with texts: the page of `attn-mt heatmap --format html`."""
+        arrays, result = strings([texts] if isinstance(texts, str) else list(texts)), ctypes.c_void_p()
+        model = self._model  # not closed before the call ends
+        call("explore", model and model.pointer, arrays, len(arrays), ctypes.byref(result))
+        page = library.attn_mt_page(result).decode()
+        library.attn_mt_release(result)
+        return Explorer(page)
 
     def close(self) -> None:
         """Closes the model, after calls that are running."""
@@ -214,11 +219,17 @@ class Translator:
         merged = {**self._params, **_checked(params)}
         if "model" in params or "precision" in params:
             self._model: Optional[_Model] = _Model(merged["model"], merged["precision"])
-            pointer = self._model.pointer
-            self.source_language: Optional[str] = _text(library.attn_mt_source_language(pointer))
-            self.target_language: Optional[str] = _text(library.attn_mt_target_language(pointer))
+            self.source_language: Optional[str] = _text(library.attn_mt_source_language(self._model.pointer))
+            self.target_language: Optional[str] = _text(library.attn_mt_target_language(self._model.pointer))
         self._params = merged
         return self
+
+
+class Explorer(str):
+    """A page of HTML, which a notebook shows."""
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self)}" style="width: 100%; height: 45em; border: 0"></iframe>'
 
 
 class Detector:

@@ -73,6 +73,8 @@ SIGNATURES = {
     "confidence_at": (POINTER(CConfidence), [c_void_p, c_int, c_int]),
     "match_at": (POINTER(CMatch), [c_void_p, c_int]),
     "pivot_at": (c_char_p, [c_void_p, c_int]),
+    "explore": (c_int, [c_void_p, STRINGS, c_int, POINTER(c_void_p), POINTER(CError)]),
+    "page": (c_char_p, [c_void_p]),
     "release": (None, [c_void_p]),
     "detector_open": (c_int, [POINTER(c_void_p), STRINGS, c_int, POINTER(CError)]),
     "detect": (c_int, [c_void_p, c_char_p, POINTER(CDetection), POINTER(CError)]),

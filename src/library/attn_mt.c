@@ -16,8 +16,7 @@ typedef struct {
     int count;
     const char *name; /* of attn_mt_open_name, instead of paths; or NULL */
     attn_mt_precision precision;
-    attn_mt_model *model;
-    Status status;
+    Opened opened;
 } Opening;
 
 /* The models of the shortest route between two languages. */
@@ -78,15 +77,13 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
 
 static void open_models(void *context) {
     Opening *opening = context;
-    opening->model = mem_alloc(1, sizeof *opening->model);
-    opening->status = load_models(opening, opening->model);
+    opening->opened.object = mem_alloc(1, sizeof(attn_mt_model));
+    opening->opened.status = load_models(opening, opening->opened.object);
 }
 
 static attn_mt_status start_opening(Opening *opening, attn_mt_model **model, attn_mt_error *error) {
-    MemScope *scope;
-    attn_mt_status status = scope_run(&scope, 0, open_models, opening, &opening->status, error);
-    *model = status == ATTN_MT_OK ? opening->model : NULL;
-    if (*model) (*model)->scope = scope;
+    attn_mt_status status;
+    *model = scope_open(&status, 0, open_models, opening, &opening->opened, error);
     return status;
 }
 
@@ -130,9 +127,7 @@ typedef struct {
     const attn_mt_model *model;
     const char *const *paths;
     int count, accelerator;
-    attn_mt_glossary *glossary;
-    attn_mt_memory *memory;
-    Status status;
+    Opened opened;
 } Reading;
 
 static Status read_paths(const Reading *reading, StrList *paths) {
@@ -154,29 +149,26 @@ static Status read_glossary(Reading *reading) {
     TRY(refuse_pivot(reading->model, "a glossary"));
     TRY(read_paths(reading, &paths));
     TRY(model_require_left_to_right(models->items[0], "a glossary"));
-    reading->glossary = mem_alloc(1, sizeof *reading->glossary);
-    reading->glossary->model = reading->model;
-    return glossary_read(&reading->glossary->terms, &paths, &seq2seq_config(models->items[0])->text,
+    attn_mt_glossary *glossary = reading->opened.object = mem_alloc(1, sizeof *glossary);
+    glossary->model = reading->model;
+    return glossary_read(&glossary->terms, &paths, &seq2seq_config(models->items[0])->text,
                          strbuf_view(&models->source_language), strbuf_view(&models->target_language));
 }
 
 static void read_glossary_in_scope(void *context) {
     Reading *reading = context;
-    reading->status = read_glossary(reading);
+    reading->opened.status = read_glossary(reading);
 }
 
 attn_mt_status attn_mt_glossary_open(attn_mt_glossary **glossary, const attn_mt_model *model,
                                      const char *const *paths, int count, attn_mt_error *error) {
     Reading reading = {.model = model, .paths = paths, .count = count};
-    MemScope *scope;
+    attn_mt_status status;
     if (!glossary) return fail_usage(error, "glossary is NULL");
     *glossary = NULL;
     if (!model) return fail_usage(error, "model is NULL");
-    attn_mt_status status = scope_run(&scope, 0, read_glossary_in_scope, &reading, &reading.status, error);
-    if (status != ATTN_MT_OK) return status;
-    *glossary = reading.glossary;
-    reading.glossary->scope = scope;
-    return ATTN_MT_OK;
+    *glossary = scope_open(&status, 0, read_glossary_in_scope, &reading, &reading.opened, error);
+    return status;
 }
 
 void attn_mt_glossary_close(attn_mt_glossary *glossary) {
@@ -188,31 +180,28 @@ static Status read_memory(Reading *reading) {
     TRY(refuse_pivot(reading->model, "a translation memory"));
     TRY(read_paths(reading, &paths));
     TRY(check_accelerator(reading->accelerator));
-    reading->memory = mem_alloc(1, sizeof *reading->memory);
+    attn_mt_memory *memory = reading->opened.object = mem_alloc(1, sizeof *memory);
     const char *source = attn_mt_source_language(reading->model);
     const char *target = attn_mt_target_language(reading->model);
-    return memory_read(&reading->memory->pairs, &paths, source ? source : "", target ? target : "",
+    return memory_read(&memory->pairs, &paths, source ? source : "", target ? target : "",
                        (AcceleratorKind)reading->accelerator);
 }
 
 static void read_memory_in_scope(void *context) {
     Reading *reading = context;
-    reading->status = read_memory(reading);
+    reading->opened.status = read_memory(reading);
 }
 
 attn_mt_status attn_mt_memory_open(attn_mt_memory **memory, const attn_mt_model *model,
                                    const char *const *paths, int count, int accelerator,
                                    attn_mt_error *error) {
     Reading reading = {.model = model, .paths = paths, .count = count, .accelerator = accelerator};
-    MemScope *scope;
+    attn_mt_status status;
     if (!memory) return fail_usage(error, "memory is NULL");
     *memory = NULL;
     if (!model) return fail_usage(error, "model is NULL");
-    attn_mt_status status = scope_run(&scope, 0, read_memory_in_scope, &reading, &reading.status, error);
-    if (status != ATTN_MT_OK) return status;
-    *memory = reading.memory;
-    reading.memory->scope = scope;
-    return ATTN_MT_OK;
+    *memory = scope_open(&status, 0, read_memory_in_scope, &reading, &reading.opened, error);
+    return status;
 }
 
 void attn_mt_memory_close(attn_mt_memory *memory) {

@@ -219,6 +219,12 @@ typedef struct {
 ATTN_MT_API const attn_mt_match *attn_mt_match_at(const attn_mt_result *result, int text);
 /* The text in the language in between, if several models translate one after the other; otherwise NULL. */
 ATTN_MT_API const char *attn_mt_pivot_at(const attn_mt_result *result, int text);
+/* What the model does with texts [count], at least one: attn_mt_page has the page of HTML that `attn-mt
+ * heatmap --format html` writes. It needs no other file, and no network. The result has no candidates. */
+ATTN_MT_API attn_mt_status attn_mt_explore(const attn_mt_model *model, const char *const *texts, int count,
+                                           attn_mt_result **result, attn_mt_error *error);
+/* NULL if the result is not of attn_mt_explore. */
+ATTN_MT_API const char *attn_mt_page(const attn_mt_result *result);
 ATTN_MT_API void attn_mt_release(attn_mt_result *result);
 
 /* Tells in which of its languages a text is. Any number of threads can use a detector. */

@@ -200,8 +200,7 @@ typedef struct {
     const char *const *texts, *const *translations;
     int count;
     const attn_mt_options *options;
-    attn_mt_result *result;
-    Status status;
+    Opened opened;
 } CallArguments;
 
 static StrView *views_of(const char *const *texts, int count) {
@@ -233,31 +232,27 @@ static Status run_call(CallArguments *arguments) {
     call.references = arguments->score ? views_of(arguments->translations, arguments->count) : NULL;
     TRY(call_begin(&call));
     TRY(search(&call));
-    attn_mt_result *result = mem_alloc(1, sizeof *result);
+    attn_mt_result *result = arguments->opened.object = mem_alloc(1, sizeof *result);
     result->texts = mem_alloc((size_t)call.count, sizeof *result->texts);
     result->count = call.count;
     for (int t = 0; t < call.count; t++) result->texts[t] = result_text(&call, t);
     call_end(&call);
-    arguments->result = result;
     return STATUS_OK;
 }
 
 static void run_call_in_scope(void *context) {
     CallArguments *arguments = context;
-    arguments->status = run_call(arguments);
+    arguments->opened.status = run_call(arguments);
 }
 
 static attn_mt_status start_call(CallArguments *arguments, attn_mt_result **result, attn_mt_error *error) {
-    MemScope *scope;
+    attn_mt_status status;
     if (!result) return fail_usage(error, "result is NULL");
     *result = NULL;
     if (!arguments->model) return fail_usage(error, "model is NULL");
     size_t limit = arguments->options ? arguments->options->memory_limit : 0;
-    attn_mt_status status = scope_run(&scope, limit, run_call_in_scope, arguments, &arguments->status, error);
-    if (status != ATTN_MT_OK) return status;
-    arguments->result->scope = scope;
-    *result = arguments->result;
-    return ATTN_MT_OK;
+    *result = scope_open(&status, limit, run_call_in_scope, arguments, &arguments->opened, error);
+    return status;
 }
 
 attn_mt_status attn_mt_translate(const attn_mt_model *model, const char *const *texts, int count,

@@ -13,14 +13,13 @@ struct attn_mt_detector {
 typedef struct {
     const char *const *languages;
     int count;
-    attn_mt_detector *detector;
-    Status status;
+    Opened opened;
 } DetectorOpening;
 
 static Status open_detector(DetectorOpening *opening) {
     if (opening->count < 1) return status_fail(STATUS_USAGE, "no language given");
     TRY(check_strings("languages", opening->languages, opening->count));
-    attn_mt_detector *detector = opening->detector = mem_alloc(1, sizeof *detector);
+    attn_mt_detector *detector = opening->opened.object = mem_alloc(1, sizeof *detector);
     StrView *candidates = mem_alloc((size_t)opening->count, sizeof *candidates);
     for (int i = 0; i < opening->count; i++) {
         candidates[i] = sv(opening->languages[i]);
@@ -31,20 +30,16 @@ static Status open_detector(DetectorOpening *opening) {
 
 static void open_in_scope(void *context) {
     DetectorOpening *opening = context;
-    opening->status = open_detector(opening);
+    opening->opened.status = open_detector(opening);
 }
 
 attn_mt_status attn_mt_detector_open(attn_mt_detector **detector, const char *const *languages, int count,
                                      attn_mt_error *error) {
     DetectorOpening opening = {.languages = languages, .count = count};
-    MemScope *scope;
+    attn_mt_status status;
     if (!detector) return fail_usage(error, "detector is NULL");
-    *detector = NULL;
-    attn_mt_status status = scope_run(&scope, 0, open_in_scope, &opening, &opening.status, error);
-    if (status != ATTN_MT_OK) return status;
-    *detector = opening.detector;
-    opening.detector->scope = scope;
-    return ATTN_MT_OK;
+    *detector = scope_open(&status, 0, open_in_scope, &opening, &opening.opened, error);
+    return status;
 }
 
 typedef struct {

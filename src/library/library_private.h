@@ -53,6 +53,7 @@ struct attn_mt_result {
     MemScope *scope; /* owns the result */
     Text *texts;     /* [count] */
     int count;
+    const char *page; /* of attn_mt_explore; or NULL */
 };
 
 /* One call of attn_mt_translate or attn_mt_score. */
@@ -84,6 +85,16 @@ Text result_text(const Call *call, int text);
  * the work. If it succeeds, *scope is the scope, otherwise NULL. `limit`: bytes; 0: no limit. */
 attn_mt_status scope_run(MemScope **scope, size_t limit, void (*work)(void *context), void *context,
                          const Status *status, attn_mt_error *error);
+/* What the work of scope_open makes: an object of this header that begins with its scope. */
+typedef struct {
+    void *object;
+    Status status;
+} Opened;
+
+/* scope_run for an object that outlives the call. Returns the object, which owns the scope now; NULL: *status
+ * tells why. `opened` is part of the context. */
+void *scope_open(attn_mt_status *status, size_t limit, void (*work)(void *context), void *context,
+                 const Opened *opened, attn_mt_error *error);
 /* Fails if the kernel that the environment variable ATTN_MT_SIMD asks for is not there. */
 Status scope_kernel_status(void);
 /* ATTN_MT_USAGE with `message`; `error` may be NULL. */

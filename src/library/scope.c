@@ -86,6 +86,15 @@ attn_mt_status scope_run(MemScope **scope, size_t limit, void (*work)(void *cont
     return result;
 }
 
+void *scope_open(attn_mt_status *status, size_t limit, void (*work)(void *context), void *context,
+                 const Opened *opened, attn_mt_error *error) {
+    MemScope *scope;
+    *status = scope_run(&scope, limit, work, context, &opened->status, error);
+    if (*status != ATTN_MT_OK) return NULL;
+    *(MemScope **)opened->object = scope;
+    return opened->object;
+}
+
 Status check_accelerator(int accelerator) {
     if (accelerator < ATTN_MT_NO_ACCELERATOR || accelerator > ATTN_MT_ACCELERATOR_AUTO)
         return status_fail(STATUS_USAGE, "there is no accelerator %d", accelerator);
