@@ -242,7 +242,7 @@ static Catalog *make_fixed(CachedModel *model, const char *path, CatalogPair pai
 
 Status catalog_open_fixed(Catalog **catalog, ModelCache *models, const StrList *paths, CatalogPair pair) {
     const char *path = paths->items[0], *slash = strrchr(path, '/');
-    CachedModel *model = model_cache_add(models, slash ? slash + 1 : path, paths, 0);
+    CachedModel *model = model_cache_add(models, slash ? slash + 1 : path, paths, 0, NULL);
     Status status = cached_model_load(model);
     *catalog = status == STATUS_OK ? make_fixed(model, path, pair) : NULL;
     if (status != STATUS_OK) cached_model_release(model);
@@ -275,8 +275,8 @@ static CachedModel *cached_model_of(ModelCache *models, const Catalog *old, cons
     }
     StrList paths = {0};
     strlist_add(&paths, sv(model->path));
-    CachedModel *made =
-        model_cache_add(models, model->name, &paths, (size_t)model->about.bytes + MODEL_OVERHEAD);
+    CachedModel *made = model_cache_add(models, model->name, &paths,
+                                        (size_t)model->about.bytes + MODEL_OVERHEAD, &model->about);
     strlist_free(&paths);
     return made;
 }

@@ -30,7 +30,8 @@ struct CachedModel {
     CachedModel *next;
     char *name;
     StrList paths;
-    size_t bytes; /* an estimate before the first load */
+    char *languages; /* of describe_languages; NULL: any */
+    size_t bytes;    /* an estimate before the first load */
     bool fixed;
     int references;
     int waiting;          /* texts in the queue */
@@ -80,6 +81,34 @@ static attn_mt_status open_guides(const ModelCacheOptions *options, Opened *open
     return failed;
 }
 
+/* "en > de, fr" */
+static char *describe_languages(const ModelAbout *about) {
+    StrBuf text = {0};
+    strbuf_format(&text, "%s >", about->source);
+    for (size_t i = 0; i < about->targets.count; i++)
+        strbuf_format(&text, "%s %s", i ? "," : "", about->targets.items[i]);
+    return text.data;
+}
+
+/* A file that was replaced since the server read its folder can be for other languages. */
+static attn_mt_status check_languages(const CachedModel *model, attn_mt_error *error) {
+    ModelAbout about;
+    if (!model->languages) return ATTN_MT_OK;
+    if (modelfile_about(&about, model->paths.items[0]) != STATUS_OK) {
+        snprintf(error->message, sizeof error->message, "%s", status_message());
+        return ATTN_MT_DATA;
+    }
+    char *languages = describe_languages(&about);
+    bool same = strcmp(languages, model->languages) == 0;
+    if (!same)
+        snprintf(error->message, sizeof error->message,
+                 "its file was replaced by one for %.100s, and was for %.100s; SIGHUP reads the folder again",
+                 languages, model->languages);
+    mem_free(languages);
+    model_about_free(&about);
+    return same ? ATTN_MT_OK : ATTN_MT_DATA;
+}
+
 static attn_mt_status open_model(const CachedModel *model, Opened *opened, attn_mt_error *error) {
     const ModelCacheOptions *options = &model->cache->options;
     attn_mt_options translation = {.shortlist = options->shortlist};
@@ -90,6 +119,7 @@ static attn_mt_status open_model(const CachedModel *model, Opened *opened, attn_
     /* Without texts, this checks the options. */
     if (!failed) failed = attn_mt_translate(opened->handle, NULL, 0, &translation, &empty, error);
     attn_mt_release(empty);
+    if (!failed) failed = check_languages(model, error);
     if (!failed) failed = open_guides(options, opened, error);
     if (failed) close_model(opened);
     return failed;
@@ -332,10 +362,12 @@ attn_mt_guide loaded_model_guide(const LoadedModel *loaded) {
 
 /* ---- without the lock ---- */
 
-CachedModel *model_cache_add(ModelCache *cache, const char *name, const StrList *paths, size_t bytes) {
+CachedModel *model_cache_add(ModelCache *cache, const char *name, const StrList *paths, size_t bytes,
+                             const ModelAbout *about) {
     CachedModel *model = mem_alloc(1, sizeof *model);
     *model = (CachedModel){.cache = cache, .name = mem_strdup(name), .bytes = bytes, .references = 1};
     for (size_t i = 0; i < paths->count; i++) strlist_add(&model->paths, sv(paths->items[i]));
+    if (about) model->languages = describe_languages(about);
     lock(cache);
     model->next = cache->first;
     cache->first = model;
@@ -379,6 +411,7 @@ void cached_model_release(CachedModel *model) {
     unlock(cache);
     if (!last) return;
     mem_free(model->name);
+    mem_free(model->languages);
     strlist_free(&model->paths);
     mem_free(model);
 }

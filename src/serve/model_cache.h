@@ -27,6 +27,7 @@
 #include "base/status.h"
 #include "base/strview.h"
 #include "library/attn_mt.h"
+#include "models/modelfile.h"
 
 typedef struct ModelCache ModelCache;
 typedef struct CachedModel CachedModel;
@@ -47,8 +48,10 @@ size_t model_cache_bytes(ModelCache *cache);
 /* Copies the reason of a failure that this function has not returned before. False: there is none. */
 bool model_cache_take_failure(ModelCache *cache, StatusRecord *failure);
 
-/* Adds a model of files `paths`, an ensemble if they are several. `bytes`: about what it will take. */
-CachedModel *model_cache_add(ModelCache *cache, const char *name, const StrList *paths, size_t bytes);
+/* Adds a model of files `paths`, an ensemble if they are several. `bytes`: about what it will take. `about`:
+ * its file, which must still have these languages when it is loaded; NULL: any. */
+CachedModel *model_cache_add(ModelCache *cache, const char *name, const StrList *paths, size_t bytes,
+                             const ModelAbout *about);
 /* Loads a model that becomes fixed, or loads it again. If that fails, the old one stays. */
 Status cached_model_load(CachedModel *model);
 void cached_model_hold(CachedModel *model);

@@ -142,6 +142,20 @@ done
 wait "$load" || fail "requests were lost in a reload: $(cat "$TMP/load" "$TMP/serve.log")"
 gives "a file that was replaced" 200 '"va !"' post_json '{"q": "go .", "source": "en", "target": "fr"}'
 [ "$(loads there)" = 1 ] || fail "not loaded again: $(get /metrics)"
+# A file that is now for other languages is not taken for what it was, before and after the reload.
+cp "$TMP/models/german.safetensors" "$TMP/german"
+expect 0 "$attn" models remove german
+expect 0 "$attn" models add "$TMP/back/best.safetensors" --name german --languages fr-it
+reload
+cp "$TMP/german" "$TMP/new"
+mv "$TMP/new" "$TMP/models/german.safetensors"
+gives "other languages" 500 "its file was replaced by one for en > de, and was for fr > it; SIGHUP reads" \
+    post_json '{"q": "go .", "source": "fr", "target": "it"}'
+reload
+gives "other languages" 400 "target language 'it' is not supported" \
+    post_json '{"q": "go .", "source": "fr", "target": "it"}'
+gives "other languages" 200 '"va !"' post_json '{"q": "go .", "source": "en", "target": "de"}'
+
 # Without any model the old ones stay.
 mv "$TMP/models" "$TMP/away"
 kill -HUP "$server"

@@ -36,7 +36,10 @@ strace -o "$TMP/trace" true 2>/dev/null || {
     exit 77
 }
 attn=$TMP/traced
-if ! serve_start -m "$TMP/tiny/best.safetensors" --threads 2; then
+mkdir "$TMP/models"
+cp "$TMP/tiny/best.safetensors" "$TMP/models/tiny.safetensors"
+export ATTN_MT_MODELS="$TMP/models" XDG_DATA_DIRS="$TMP/none"
+if ! serve_start --threads 2; then
     grep -q "built without libmicrohttpd" "$TMP/serve.log" && {
         echo "skipped: built without libmicrohttpd"
         exit 77
@@ -44,6 +47,9 @@ if ! serve_start -m "$TMP/tiny/best.safetensors" --threads 2; then
     fail "no server: $(cat "$TMP/serve.log")"
 fi
 post_json '{"q": ["go .", "hi ."]}' | grep -q translatedText || fail "no translation"
+file='Content-Disposition: form-data; name=file; filename=a.txt'
+post 'multipart/form-data; boundary=x' "$(printf -- '--x\r\n%s\r\n\r\ngo .\r\n--x--' "$file")" /translate_file |
+    grep -q translatedFileUrl || fail "no file"
 traced=$(sed -n '1s/ .*//p' "$TMP/trace")
 kill -HUP "$traced"
 while ! grep -q "loaded again" "$TMP/serve.log"; do sleep 0.1; done
