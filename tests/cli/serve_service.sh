@@ -48,7 +48,8 @@ if ! serve_start --threads 2; then
 fi
 post_json '{"q": ["go .", "hi ."]}' | grep -q translatedText || fail "no translation"
 file='Content-Disposition: form-data; name=file; filename=a.txt'
-post 'multipart/form-data; boundary=x' "$(printf -- '--x\r\n%s\r\n\r\ngo .\r\n--x--' "$file")" /translate_file |
+form=$(printf -- '--x\r\n%s\r\n\r\ngo .\r\n--x--' "$file")
+post 'multipart/form-data; boundary=x' "$form" /translate_file |
     grep -q translatedFileUrl || fail "no file"
 traced=$(sed -n '1s/ .*//p' "$TMP/trace")
 kill -HUP "$traced"
