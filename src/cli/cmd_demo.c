@@ -42,10 +42,14 @@ static const char EXAMPLES[] =
     "  attn-mt demo multihead --keys random\n";
 
 static Status fail_demo(const char *name) {
+    const char *names[DEMO_COUNT];
+    for (int i = 0; i < DEMO_COUNT; i++) names[i] = DEMOS[i]->name;
+    const char *nearest = name ? str_nearest(name, names, DEMO_COUNT) : NULL;
     if (name)
         status_fail(STATUS_USAGE, "unknown demo '%s'", name);
     else
         status_fail(STATUS_USAGE, "no demo given");
+    if (nearest) return status_hint(STATUS_USAGE, "did you mean 'attn-mt demo %s'?", nearest);
     return status_hint(STATUS_USAGE, "attn-mt demo attention, or attn-mt demo pooling, softmax, multihead or "
                                      "positions, then its options");
 }

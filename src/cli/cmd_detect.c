@@ -1,6 +1,7 @@
 /* cmd_detect.c - attn-mt detect: tells which language each line is in. */
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "base/mem.h"
 #include "cli/command_io.h"
 #include "cli/commands.h"
@@ -25,7 +26,7 @@ static const Option DETECT_OPTIONS[] = {
     {.flag = "n-best", .type = OPT_INT, FIELD(n_best), .default_text = "1", .min = 1, .max = 1000, .arg = "N",
      .help = "print the N most probable languages of each line"},
     {.flag = "json", .type = OPT_BOOL, FIELD(json), .default_text = "false",
-     .help = "print a JSON list per line, as the server's /detect does"},
+     .help = "print a JSON list of languages per line"},
     {0}};
 /* clang-format on */
 
@@ -34,7 +35,8 @@ static const char USAGE[] =
     "\n"
     "Prints the language of each line of FILE (default: standard input), a TAB, and\n"
     "the confidence, a probability: of lines with 0.80 about 80 % are in that\n"
-    "language. A line without letters is in the language 'und', undetermined.\n"
+    "language. A line without letters is in the language 'und', undetermined. A\n"
+    "warning counts the lines that are too short to tell.\n"
     "The fewer languages there are to choose from, and the longer a line is, the more\n"
     "results are right.\n";
 
@@ -50,6 +52,7 @@ typedef struct {
     bool json;
     OutFile *output;
     LineWindow window;
+    long lines, unsure, first_unsure; /* unsure: below DETECT_SURE */
 } Session;
 
 static void add_json(const Session *session, StrBuf *out) {
@@ -57,7 +60,7 @@ static void add_json(const Session *session, StrBuf *out) {
     for (int i = 0; i < session->n_best && session->ranked[i].confidence > 0; i++) {
         json_open_object(out);
         json_put_string(out, "language", session->languages[session->ranked[i].candidate]);
-        json_put_digits(out, "confidence", 100 * session->ranked[i].confidence, 3);
+        json_put_digits(out, "confidence", session->ranked[i].confidence, 3);
         json_close_object(out);
     }
     json_close_array(out);
@@ -75,6 +78,10 @@ static Status detect_window(Session *session) {
     StrBuf out = {0};
     for (int i = 0; i < session->window.count; i++) {
         detector_run(session->detector, session->window.lines[0][i], session->ranked);
+        session->lines++;
+        double confidence = session->ranked[0].confidence;
+        if (confidence > 0 && confidence < DETECT_SURE && session->unsure++ == 0)
+            session->first_unsure = session->lines;
         (session->json ? add_json : add_text)(session, &out);
         strbuf_add_char(&out, '\n');
     }
@@ -117,7 +124,13 @@ static Status choose_languages(const DetectOptions *options, StrBuf *known, Sess
 static Status check_languages(const Session *session) {
     for (int i = 0; i < session->count; i++) {
         if (detector_knows(session->detector, i)) continue;
+        char *nearest = language_nearest(session->languages[i]);
         status_fail(STATUS_USAGE, "the language '%.*s' cannot be detected", SV_ARG(session->languages[i]));
+        if (nearest) {
+            status_hint(STATUS_USAGE, "did you mean '%s'?", nearest);
+            mem_free(nearest);
+            return STATUS_USAGE;
+        }
         return status_hint(STATUS_USAGE,
                            language_code(session->languages[i]).length > 0
                                ? "libexttextcat has no fingerprint of it"
@@ -126,15 +139,27 @@ static Status check_languages(const Session *session) {
     return STATUS_OK;
 }
 
+static void warn_of_unsure(const Session *session) {
+    if (session->unsure == 0) return;
+    if (session->lines == 1)
+        log_warn("too short to tell, or in none of these languages: a confidence below %g", DETECT_SURE);
+    else
+        log_warn(
+            "%ld lines of %ld, the first is line %ld, are too short to tell, or in none of these languages: "
+            "a confidence below %g",
+            session->unsure, session->lines, session->first_unsure, DETECT_SURE);
+}
+
 static Status detect_file(Session *session, const char *path) {
     LineReader *reader;
     TRY(line_reader_open(&reader, path));
     Status status = file_create(&session->output, "-");
     if (status == STATUS_OK) {
         status = detect_lines(session, reader);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK) {
             status = file_commit(session->output);
-        else
+            warn_of_unsure(session);
+        } else
             file_discard(session->output);
     }
     line_reader_close(reader);

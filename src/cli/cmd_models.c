@@ -226,6 +226,9 @@ static Status run(const StrList *words, const void *target) {
     else
         status_fail(STATUS_USAGE, "'attn-mt models' does not take '%s'",
                     words->count > 2 ? words->items[2] : action);
+    static const char *const ACTIONS[] = {"add", "remove"};
+    const char *nearest = known ? NULL : str_nearest(action, ACTIONS, 2);
+    if (nearest) return status_hint(STATUS_USAGE, "did you mean 'attn-mt models %s'?", nearest);
     return status_hint(STATUS_USAGE, "attn-mt models, attn-mt models add PATH, attn-mt models remove NAME");
 }
 

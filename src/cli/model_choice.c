@@ -17,6 +17,12 @@ Status model_choice_list(const StrList *models, StrList *paths) {
     for (size_t i = 0; i < models->count && status == STATUS_OK; i++) {
         StrBuf path = {0};
         status = registry_path(models->items[i], &path);
+        if (status == STATUS_OK && file_exists(models->items[i]) &&
+            strcmp(models->items[i], path.data) != 0 && !sv_starts(strbuf_view(&path), sv(models->items[i])))
+            log_warn(
+                "'%s' is both a model of 'attn-mt models' and a file here; this is the model, and './%s' the "
+                "file",
+                models->items[i], models->items[i]);
         if (status == STATUS_OK) strlist_add(paths, strbuf_view(&path));
         strbuf_free(&path);
     }
@@ -140,12 +146,17 @@ static void list_pairs(const Registry *registry, StrBuf *out) {
 
 static Status fail_pair(const Registry *registry, StrView source, StrView target) {
     StrBuf pairs = {0};
+    char *near_source = language_nearest(source), *near_target = language_nearest(target);
     list_pairs(registry, &pairs);
     status_fail(STATUS_USAGE, "no model translates from %.*s to %.*s", SV_ARG(source), SV_ARG(target));
-    if (pairs.length > 0)
+    if (near_source || near_target)
+        status_hint(STATUS_USAGE, "did you mean '%s'?", near_source ? near_source : near_target);
+    else if (pairs.length > 0)
         status_hint(STATUS_USAGE, "there are %s; 'attn-mt models add PATH' adds one", strbuf_text(&pairs));
     else
         status_hint(STATUS_USAGE, "there are no models yet: 'attn-mt models add PATH' adds one");
+    mem_free(near_source);
+    mem_free(near_target);
     strbuf_free(&pairs);
     return STATUS_USAGE;
 }
@@ -257,8 +268,10 @@ static Status detect_among(const StrList *sources, StrView sample, bool quiet, S
     if (status == STATUS_OK) {
         detector_run(detector, sample, ranked);
         strbuf_add(source, candidates[ranked[0].candidate]);
+        bool sure = ranked[0].confidence >= DETECT_SURE;
         if (!quiet)
-            log_info("language %s, with a confidence of %.2f", strbuf_text(source), ranked[0].confidence);
+            log_info("language %s, with a confidence of %.2f%s", strbuf_text(source), ranked[0].confidence,
+                     sure ? "" : ": too short to tell; --languages can name it");
         detector_close(detector);
     }
     mem_free(candidates);

@@ -18,6 +18,10 @@
 #include "base/status.h"
 #include "base/strview.h"
 
+/* Below this confidence a guess is more likely wrong than right: the text is too short, or in another
+ * language. */
+#define DETECT_SURE 0.5
+
 typedef struct Detector Detector;
 
 /* For texts in one of `count` languages, in any spelling of languages.h. If there is no fingerprint of a

@@ -1,7 +1,9 @@
 /* languages.c - see languages.h. */
 #include "text/languages.h"
 
+#include <ctype.h>
 #include <string.h>
+#include "base/mem.h"
 #include "text/language_table.h"
 
 static const char *const NEUTRAL[][2] = {
@@ -241,6 +243,25 @@ int language_match(StrView wanted, StrView name) {
     if (language_same(wanted, name)) return 2;
     if (!language_read(wanted, &one) || !language_read(name, &other)) return 0;
     return language_equal_but_region(&one, &other);
+}
+
+char *language_nearest(StrView name) {
+    StrList known = {0};
+    StrView names, one;
+    StrBuf lower = {0};
+    Language language;
+    if (name.length < 4 || language_read(name, &language)) return NULL; /* codes are all near each other */
+    for (size_t i = 0; i < COUNT(LANGUAGES); i++) {
+        names = sv(LANGUAGES[i].names);
+        while (sv_next(&names, ',', &one)) strlist_add(&known, one);
+    }
+    for (size_t i = 0; i < name.length; i++)
+        strbuf_add_char(&lower, (char)tolower((unsigned char)name.data[i]));
+    const char *nearest = str_nearest(lower.data, (const char *const *)known.items, known.count);
+    char *copy = nearest ? mem_strdup(nearest) : NULL;
+    strbuf_free(&lower);
+    strlist_free(&known);
+    return copy;
 }
 
 bool languages_differ(StrView source, StrView target, StrView a, StrView b) {

@@ -29,6 +29,9 @@ bool language_read(StrView name, Language *language);
 StrView language_code(StrView name);
 /* "english" for "en"; the code itself if it has no name here. */
 StrView language_name(StrView code);
+/* The English name that is nearest to an unknown one ("portuguese" for "portugese"); NULL: none is near, or
+ * the name is known. Free it with mem_free. */
+char *language_nearest(StrView name);
 /* Do both name the same language? Equal names do, known or not. A script or region matters if both have one:
  * en-US is en and not en-GB; zho_Hans is zh-CN and not zh-TW. */
 bool language_same(StrView a, StrView b);

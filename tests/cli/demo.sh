@@ -346,7 +346,9 @@ expect 2 demo --length 5 attention
 says "--length"
 expect 2 demo --length 5
 says "no demo given"
-expect 2 demo posi
+expect 2 demo poling
+says "did you mean 'attn-mt demo pooling'?"
+expect 2 demo others
 says "attn-mt demo attention, or attn-mt demo pooling"
 expect 2 demo attention more
 says "takes only options"

@@ -18,6 +18,7 @@ END
 expect 0 "$attn" detect "$TMP/lines"
 [ "$(cut -f 1 "$TMP/out" | tr '\n' ' ')" = "en de fr ru zh ja " ] || fail "languages: $(cat "$TMP/out")"
 awk -F'\t' '$2 < 0.9 || $2 > 1 { exit 1 }' "$TMP/out" || fail "confidence of long texts: $(cat "$TMP/out")"
+[ ! -s "$TMP/err" ] || fail "a warning: $(cat "$TMP/err")"
 cp "$TMP/out" "$TMP/all"
 expect 0 "$attn" detect <"$TMP/lines"
 same "standard input" "$TMP/all" "$TMP/out"
@@ -36,8 +37,17 @@ expect 0 "$attn" detect "$TMP/short"
 expect 0 "$attn" detect --json --n-best 2 --languages en,de,fr "$TMP/lines"
 head -n 1 "$TMP/out" | grep -q '^\[{"language": "en", "confidence": [0-9.]*}' ||
     fail "JSON: $(cat "$TMP/out")"
+head -n 1 "$TMP/out" | sed 's/.*: \([0-9.]*\)}, .*/\1/' | awk '$1 > 1 { exit 1 }' ||
+    fail "JSON has probabilities: $(cat "$TMP/out")"
+echo xyz | expect 0 "$attn" detect
+says "too short to tell"
+{ cat "$TMP/lines" && echo xyz; } >"$TMP/more"
+expect 0 "$attn" detect "$TMP/more"
+says "1 lines of 7, the first is line 7, are too short to tell"
 
 expect 2 "$attn" detect --languages en,xx "$TMP/lines"
 says "the language 'xx' cannot be detected"
+expect 2 "$attn" detect --languages en,Portugese "$TMP/lines"
+says "did you mean 'portuguese'?"
 expect 2 "$attn" detect "$TMP/lines" "$TMP/lines"
 expect 1 "$attn" detect "$TMP/nothing"

@@ -77,6 +77,10 @@ expect 0 "$attn" heatmap -m "$odd" "go ."
 expect 0 "$attn" convert "$odd" -o again.safetensors
 same "convert of a name" small.safetensors again.safetensors
 expect 0 "$attn" train "$TMP/tiny.tsv" --init "$odd" --run "$TMP/next" --epochs 1 --languages en-fr
+# A name that is a folder here, too, is the model's, and that is said.
+mkdir "$TMP/beside" "$TMP/beside/common"
+(cd "$TMP/beside" && expect 0 "$attn" translate -m common "$TMP/go" &&
+    says "'common' is both a model of 'attn-mt models' and a file here; this is the model") || exit 1
 expect 2 "$attn" translate -m comon "$TMP/go"
 says "no model is called 'comon'"
 says "did you mean 'common'?"
@@ -91,6 +95,10 @@ expect 2 "$attn" translate "$TMP/go"
 says "no model given, and there are several: common, $odd"
 translates --languages en-fr
 says "model    'common': translates from en to fr"
+expect 2 "$attn" translate --languages fr-englsh "$TMP/go"
+says "did you mean 'english'?"
+expect 2 "$attn" models remov common
+says "did you mean 'attn-mt models remove'?"
 expect 2 "$attn" translate --languages fr-en "$TMP/go"
 says "no model translates from fr to en"
 says "there are en-fr"
