@@ -22,11 +22,12 @@ static const Option SERVE_OPTIONS[] = {
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
      .help = "source and target language, such as en-fr; requests for other languages are refused; "
              "default: the languages of the models, as their files name them"},
-    {.flag = "glossary", .type = OPT_LIST, FIELD(glossaries), .needs = "model", .arg = "FILE",
-     .help = "terms that translations must contain, as in attn-mt translate"},
-    {.flag = "memory", .type = OPT_LIST, FIELD(memories), .needs = "model", .arg = "FILE",
+    {.flag = "glossary", .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
+     .help = "terms that translations must contain, as in attn-mt translate; without --model for two "
+             "languages: en-de=FILE"},
+    {.flag = "memory", .type = OPT_LIST, FIELD(memories), .arg = "FILE",
      .help = "translation memory: a text or sentence that is in it gets its translation from there, as in "
-             "attn-mt translate"},
+             "attn-mt translate; without --model en-de=FILE"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
      .max = 1024, .arg = "N",
      .help = "number of threads that translate, 0 = one per core"},

@@ -240,9 +240,12 @@ static Catalog *make_fixed(CachedModel *model, const char *path, CatalogPair pai
     return catalog;
 }
 
-Status catalog_open_fixed(Catalog **catalog, ModelCache *models, const StrList *paths, CatalogPair pair) {
+Status catalog_open_fixed(Catalog **catalog, ModelCache *models, const StrList *paths, CatalogPair pair,
+                          const ModelGuide *guide) {
     const char *path = paths->items[0], *slash = strrchr(path, '/');
-    CachedModel *model = model_cache_add(models, slash ? slash + 1 : path, paths, 0, NULL);
+    ModelSource source = {
+        .name = slash ? slash + 1 : path, .paths = paths, .guides = guide, .guide_count = 1};
+    CachedModel *model = model_cache_add(models, &source);
     Status status = cached_model_load(model);
     *catalog = status == STATUS_OK ? make_fixed(model, path, pair) : NULL;
     if (status != STATUS_OK) cached_model_release(model);
@@ -264,31 +267,41 @@ static bool same_file(const struct stat *a, const struct stat *b) {
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* The model of `old` if its file is the same, or a new one. */
+/* The model of `old` if its file is the same, or a new one: also if it has guides, which are read again. */
 static CachedModel *cached_model_of(ModelCache *models, const Catalog *old, const RegistryModel *model,
-                                    const struct stat *file) {
-    for (int i = 0; old && i < old->model_count; i++) {
+                                    const struct stat *file, PairFiles *files) {
+    int guide_count;
+    ModelGuide *guides = pair_files_guides(files, &model->about, &guide_count);
+    for (int i = 0; old && i < old->model_count && guide_count == 0; i++) {
         const CatalogModel *entry = &old->models[i];
         if (strcmp(entry->path, model->path) != 0 || !same_file(&entry->file, file)) continue;
+        guides_free(guides, guide_count);
         cached_model_hold(entry->cached);
         return entry->cached;
     }
     StrList paths = {0};
     strlist_add(&paths, sv(model->path));
-    CachedModel *made = model_cache_add(models, model->name, &paths,
-                                        (size_t)model->about.bytes + MODEL_OVERHEAD, &model->about);
+    ModelSource source = {.name = model->name,
+                          .paths = &paths,
+                          .bytes = (size_t)model->about.bytes + MODEL_OVERHEAD,
+                          .about = &model->about,
+                          .guides = guides,
+                          .guide_count = guide_count};
+    CachedModel *made = model_cache_add(models, &source);
+    guides_free(guides, guide_count);
     strlist_free(&paths);
     return made;
 }
 
-static void add_models(Catalog *catalog, ModelCache *models, const Catalog *old, const Registry *registry) {
+static void add_models(Catalog *catalog, ModelCache *models, const Catalog *old, const Registry *registry,
+                       PairFiles *files) {
     catalog->models = mem_alloc(registry->count, sizeof *catalog->models);
     for (size_t i = 0; i < registry->count; i++) {
         const RegistryModel *model = &registry->items[i];
         CatalogModel *entry = &catalog->models[catalog->model_count++];
         *entry = (CatalogModel){.path = mem_strdup(model->path)};
         if (stat(model->path, &entry->file) != 0) entry->file = (struct stat){0};
-        entry->cached = cached_model_of(models, old, model, &entry->file);
+        entry->cached = cached_model_of(models, old, model, &entry->file, files);
     }
 }
 
@@ -331,20 +344,19 @@ static Status fail_without_routes(const Registry *registry, CatalogPair pair) {
 }
 
 Status catalog_open_folders(Catalog **result, ModelCache *models, const Catalog *old, CatalogPair pair,
-                            bool quiet) {
+                            PairFiles *files, bool quiet) {
     Registry registry;
     Catalog *catalog = catalog_new();
-    Status status = STATUS_OK;
     registry_open(&registry);
     for (size_t i = 0; i < registry.damaged_count && !quiet; i++)
         log_warn("left out: %s", registry.damaged[i].reason);
-    add_models(catalog, models, old, &registry);
+    add_models(catalog, models, old, &registry, files);
     add_languages(catalog, &registry, pair);
     find_routes(catalog, &registry, pair.source.length > 0);
-    if (has_routes(catalog)) {
+    Status status = has_routes(catalog) ? pair_files_check(files) : fail_without_routes(&registry, pair);
+    if (status == STATUS_OK) {
         open_detector(catalog);
     } else {
-        status = fail_without_routes(&registry, pair);
         catalog_release(catalog);
         catalog = NULL;
     }

@@ -10,7 +10,8 @@
  *             these are no languages: then requests for any language are accepted
  *   Owner     counted: catalog_hold, catalog_release. Routes, codes and names live as long as it
  *   Threads   any, except the functions that open one
- *   Fails     catalog_open_fixed: as attn_mt_open. catalog_open_folders: STATUS_USAGE if there are no models.
+ *   Fails     catalog_open_fixed: as attn_mt_open. catalog_open_folders: STATUS_USAGE if there are no models,
+ *             or none for one of the files.
  *             catalog_choose: STATUS_DATA, with a message for the client
  */
 #ifndef SERVE_CATALOG_H
@@ -18,6 +19,7 @@
 
 #include "models/registry.h"
 #include "serve/model_cache.h"
+#include "serve/pair_files.h"
 #include "text/detect.h"
 
 typedef struct Catalog Catalog;
@@ -27,13 +29,15 @@ typedef struct {
     StrView source, target;
 } CatalogPair;
 
-Status catalog_open_fixed(Catalog **catalog, ModelCache *models, const StrList *paths, CatalogPair pair);
+/* `guide`: of any target. */
+Status catalog_open_fixed(Catalog **catalog, ModelCache *models, const StrList *paths, CatalogPair pair,
+                          const ModelGuide *guide);
 /* Loads the models again. */
 Status catalog_reopen_fixed(Catalog **catalog, const Catalog *old, CatalogPair pair);
-/* `old`: whose models stay if their files are the same, or NULL. `pair`: the only languages. Damaged files
- * are left out, with a warning unless `quiet`. */
+/* `old`: whose models stay if their files are the same, or NULL. `pair`: the only languages. `files`: of the
+ * models, which are read again. Damaged files are left out, with a warning unless `quiet`. */
 Status catalog_open_folders(Catalog **catalog, ModelCache *models, const Catalog *old, CatalogPair pair,
-                            bool quiet);
+                            PairFiles *files, bool quiet);
 Catalog *catalog_hold(Catalog *catalog);
 void catalog_release(Catalog *catalog); /* NULL is allowed */
 

@@ -10,11 +10,17 @@
 
 static const double RETRY_SECONDS = 10, PATIENCE_SECONDS = 0.5, LOOK_SECONDS = 0.1;
 
-/* A model with what its translations need. */
+/* What translations into a language need. */
 typedef struct {
-    attn_mt_model *handle;
+    char *target;               /* as in ModelGuide */
     attn_mt_glossary *glossary; /* or NULL */
     attn_mt_memory *memory;     /* or NULL */
+} OpenedGuide;
+
+typedef struct {
+    attn_mt_model *handle;
+    OpenedGuide *guides; /* [guide_count] */
+    int guide_count;
 } Opened;
 
 struct LoadedModel {
@@ -30,8 +36,10 @@ struct CachedModel {
     CachedModel *next;
     char *name;
     StrList paths;
-    char *languages; /* of describe_languages; NULL: any */
-    size_t bytes;    /* an estimate before the first load */
+    char *languages;    /* of describe_languages; NULL: any */
+    ModelGuide *guides; /* [guide_count] */
+    int guide_count;
+    size_t bytes; /* an estimate before the first load */
     bool fixed;
     int references;
     int waiting;          /* texts in the queue */
@@ -63,21 +71,36 @@ static void unlock(const ModelCache *cache) { pthread_mutex_unlock(cache->option
 /* ---- loading and closing ---- */
 
 static void close_model(Opened *opened) {
-    attn_mt_glossary_close(opened->glossary);
-    attn_mt_memory_close(opened->memory);
+    for (int i = 0; i < opened->guide_count; i++) {
+        attn_mt_glossary_close(opened->guides[i].glossary);
+        attn_mt_memory_close(opened->guides[i].memory);
+        mem_free(opened->guides[i].target);
+    }
+    mem_free(opened->guides);
     attn_mt_close(opened->handle);
     *opened = (Opened){0};
 }
 
-static attn_mt_status open_guides(const ModelCacheOptions *options, Opened *opened, attn_mt_error *error) {
-    const StrList *terms = options->glossaries, *pairs = options->memories;
+static attn_mt_status open_guide(const ModelGuide *guide, const attn_mt_model *model, OpenedGuide *opened,
+                                 attn_mt_error *error) {
+    const StrList *terms = &guide->glossaries, *pairs = &guide->memories;
     attn_mt_status failed = ATTN_MT_OK;
-    if (terms && terms->count > 0)
-        failed = attn_mt_glossary_open(&opened->glossary, opened->handle, (const char *const *)terms->items,
+    if (guide->target) opened->target = mem_strdup(guide->target);
+    if (terms->count > 0)
+        failed = attn_mt_glossary_open(&opened->glossary, model, (const char *const *)terms->items,
                                        (int)terms->count, error);
-    if (!failed && pairs && pairs->count > 0)
-        failed = attn_mt_memory_open(&opened->memory, opened->handle, (const char *const *)pairs->items,
+    if (!failed && pairs->count > 0)
+        failed = attn_mt_memory_open(&opened->memory, model, (const char *const *)pairs->items,
                                      (int)pairs->count, ATTN_MT_NO_ACCELERATOR, error);
+    return failed;
+}
+
+static attn_mt_status open_guides(const CachedModel *model, Opened *opened, attn_mt_error *error) {
+    attn_mt_status failed = ATTN_MT_OK;
+    opened->guides = mem_alloc((size_t)model->guide_count, sizeof *opened->guides);
+    opened->guide_count = model->guide_count;
+    for (int i = 0; i < model->guide_count && !failed; i++)
+        failed = open_guide(&model->guides[i], opened->handle, &opened->guides[i], error);
     return failed;
 }
 
@@ -120,7 +143,7 @@ static attn_mt_status open_model(const CachedModel *model, Opened *opened, attn_
     if (!failed) failed = attn_mt_translate(opened->handle, NULL, 0, &translation, &empty, error);
     attn_mt_release(empty);
     if (!failed) failed = check_languages(model, error);
-    if (!failed) failed = open_guides(options, opened, error);
+    if (!failed) failed = open_guides(model, opened, error);
     if (failed) close_model(opened);
     return failed;
 }
@@ -355,19 +378,38 @@ attn_mt_status cached_model_failure(const CachedModel *model, const char **reaso
 
 const attn_mt_model *loaded_model_handle(const LoadedModel *loaded) { return loaded->opened.handle; }
 
-attn_mt_guide loaded_model_guide(const LoadedModel *loaded) {
-    return (attn_mt_guide){
-        .size = sizeof(attn_mt_guide), .glossary = loaded->opened.glossary, .memory = loaded->opened.memory};
+attn_mt_guide loaded_model_guide(const LoadedModel *loaded, const char *target) {
+    const Opened *opened = &loaded->opened;
+    attn_mt_guide guide = {.size = sizeof guide, .target_language = target};
+    for (int i = 0; i < opened->guide_count; i++) {
+        const char *own = opened->guides[i].target;
+        if (own && (!target || strcmp(own, target) != 0)) continue;
+        guide.glossary = opened->guides[i].glossary;
+        guide.memory = opened->guides[i].memory;
+    }
+    return guide;
 }
 
 /* ---- without the lock ---- */
 
-CachedModel *model_cache_add(ModelCache *cache, const char *name, const StrList *paths, size_t bytes,
-                             const ModelAbout *about) {
+static void copy_list(const StrList *from, StrList *to) {
+    for (size_t i = 0; i < from->count; i++) strlist_add(to, sv(from->items[i]));
+}
+
+CachedModel *model_cache_add(ModelCache *cache, const ModelSource *source) {
     CachedModel *model = mem_alloc(1, sizeof *model);
-    *model = (CachedModel){.cache = cache, .name = mem_strdup(name), .bytes = bytes, .references = 1};
-    for (size_t i = 0; i < paths->count; i++) strlist_add(&model->paths, sv(paths->items[i]));
-    if (about) model->languages = describe_languages(about);
+    *model = (CachedModel){
+        .cache = cache, .name = mem_strdup(source->name), .bytes = source->bytes, .references = 1};
+    copy_list(source->paths, &model->paths);
+    if (source->about) model->languages = describe_languages(source->about);
+    model->guides = mem_alloc((size_t)source->guide_count, sizeof *model->guides);
+    model->guide_count = source->guide_count;
+    for (int i = 0; i < source->guide_count; i++) {
+        const ModelGuide *guide = &source->guides[i];
+        if (guide->target) model->guides[i].target = mem_strdup(guide->target);
+        copy_list(&guide->glossaries, &model->guides[i].glossaries);
+        copy_list(&guide->memories, &model->guides[i].memories);
+    }
     lock(cache);
     model->next = cache->first;
     cache->first = model;
@@ -412,6 +454,12 @@ void cached_model_release(CachedModel *model) {
     if (!last) return;
     mem_free(model->name);
     mem_free(model->languages);
+    for (int i = 0; i < model->guide_count; i++) {
+        mem_free((char *)model->guides[i].target);
+        strlist_free(&model->guides[i].glossaries);
+        strlist_free(&model->guides[i].memories);
+    }
+    mem_free(model->guides);
     strlist_free(&model->paths);
     mem_free(model);
 }

@@ -35,9 +35,8 @@ typedef struct LoadedModel LoadedModel; /* counted: the cache and each batch hol
 
 typedef struct {
     attn_mt_precision precision;
-    int shortlist;                        /* as in attn_mt_options: models without a list fail */
-    const StrList *glossaries, *memories; /* files that each model gets, for models of one pair */
-    size_t most_bytes;                    /* 0: no limit */
+    int shortlist;     /* as in attn_mt_options: models without a list fail */
+    size_t most_bytes; /* 0: no limit */
     pthread_mutex_t *lock;
     pthread_cond_t *changed; /* signalled when a model was loaded or failed */
 } ModelCacheOptions;
@@ -48,10 +47,23 @@ size_t model_cache_bytes(ModelCache *cache);
 /* Copies the reason of a failure that this function has not returned before. False: there is none. */
 bool model_cache_take_failure(ModelCache *cache, StatusRecord *failure);
 
-/* Adds a model of files `paths`, an ensemble if they are several. `bytes`: about what it will take. `about`:
- * its file, which must still have these languages when it is loaded; NULL: any. */
-CachedModel *model_cache_add(ModelCache *cache, const char *name, const StrList *paths, size_t bytes,
-                             const ModelAbout *about);
+/* Glossaries and translation memories for translations into a language. */
+typedef struct {
+    const char *target;           /* language token of the model; NULL: any */
+    StrList glossaries, memories; /* files */
+} ModelGuide;
+
+/* Everything is copied. */
+typedef struct {
+    const char *name;
+    const StrList *paths;     /* an ensemble if they are several */
+    size_t bytes;             /* about what it will take */
+    const ModelAbout *about;  /* its file must still have these languages when it is loaded; NULL: any */
+    const ModelGuide *guides; /* [guide_count] */
+    int guide_count;
+} ModelSource;
+
+CachedModel *model_cache_add(ModelCache *cache, const ModelSource *source);
 /* Loads a model that becomes fixed, or loads it again. If that fails, the old one stays. */
 Status cached_model_load(CachedModel *model);
 void cached_model_hold(CachedModel *model);
@@ -77,7 +89,7 @@ LoadedModel *cached_model_take(CachedModel *model);
 attn_mt_status cached_model_failure(const CachedModel *model, const char **reason);
 void loaded_model_release(LoadedModel *loaded);
 const attn_mt_model *loaded_model_handle(const LoadedModel *loaded);
-/* With the model's glossary and translation memory. */
-attn_mt_guide loaded_model_guide(const LoadedModel *loaded);
+/* With the glossary and the translation memory for this target, as in ModelGuide. */
+attn_mt_guide loaded_model_guide(const LoadedModel *loaded, const char *target);
 
 #endif

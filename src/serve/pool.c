@@ -215,8 +215,7 @@ static void batch_translate(Worker *worker, const Batch *batch, int first, int c
         return;
     }
     const DocumentFormat *document = batch->kind.document;
-    attn_mt_guide guide = loaded_model_guide(batch->model);
-    guide.target_language = batch->kind.target;
+    attn_mt_guide guide = loaded_model_guide(batch->model, batch->kind.target);
     guide.tags = guide.confidence = document != NULL;
     guide.wrapped = document && document->is_wrapped;
     guide.tags_aside = document && document->has_many_tags;
@@ -421,8 +420,6 @@ Status pool_new(Pool **result, const PoolOptions *options) {
     ModelCacheOptions models = {.precision = options->precision,
                                 .shortlist = options->shortlist,
                                 .most_bytes = options->model_memory,
-                                .glossaries = options->glossaries,
-                                .memories = options->memories,
                                 .lock = &pool->lock,
                                 .changed = &pool->work};
     Status status = model_cache_new(&pool->models, &models);

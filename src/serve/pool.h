@@ -91,10 +91,9 @@ typedef struct {
     int beam_size;          /* 0: the model's own */
     int shortlist;          /* as in attn_mt_options */
     bool split;
-    size_t max_queued;                    /* characters */
-    size_t batch_memory;                  /* bytes */
-    const StrList *glossaries, *memories; /* as in ModelCacheOptions */
-    size_t model_memory;                  /* bytes of all models but fixed ones; 0: no limit */
+    size_t max_queued;   /* characters */
+    size_t batch_memory; /* bytes */
+    size_t model_memory; /* bytes of all models but fixed ones; 0: no limit */
 } PoolOptions;
 
 typedef struct {

@@ -69,15 +69,25 @@ static size_t model_memory(const ServiceOptions *options) {
     return (size_t)sysconf(_SC_PHYS_PAGES) / 2 * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static Status open_folders(const Service *service, const Catalog *old, Catalog **catalog) {
+    const ServiceOptions *options = service->options;
+    PairFiles files;
+    Status status = pair_files_read(&files, &options->glossaries, &options->memories);
+    if (status == STATUS_OK)
+        status = catalog_open_folders(catalog, pool_models(service->pool), old, service->pair, &files,
+                                      options->quiet);
+    pair_files_free(&files);
+    return status;
+}
+
 /* `old`: the catalog before, or NULL. */
 static Status open_catalog(const Service *service, const Catalog *old, Catalog **catalog) {
     const ServiceOptions *options = service->options;
-    ModelCache *models = pool_models(service->pool);
+    ModelGuide guide = {.glossaries = options->glossaries, .memories = options->memories};
     *catalog = NULL;
-    if (options->models.count == 0)
-        return catalog_open_folders(catalog, models, old, service->pair, options->quiet);
+    if (options->models.count == 0) return open_folders(service, old, catalog);
     if (old) return catalog_reopen_fixed(catalog, old, service->pair);
-    return catalog_open_fixed(catalog, models, &options->models, service->pair);
+    return catalog_open_fixed(catalog, pool_models(service->pool), &options->models, service->pair, &guide);
 }
 
 static Status service_begin(Service *service) {
@@ -90,9 +100,7 @@ static Status service_begin(Service *service) {
                         .split = options->split,
                         .max_queued = (size_t)options->max_waiting,
                         .batch_memory = (size_t)options->batch_memory << 20,
-                        .model_memory = model_memory(options),
-                        .glossaries = &options->glossaries,
-                        .memories = &options->memories};
+                        .model_memory = model_memory(options)};
     HttpOptions http = {.socket = options->socket,
                         .address = options->address,
                         .port = options->port,

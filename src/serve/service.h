@@ -29,7 +29,7 @@
 
 typedef struct {
     StrList models;               /* paths; none: the folders of models */
-    StrList glossaries, memories; /* files for `models` */
+    StrList glossaries, memories; /* files; without `models` as in pair_files.h */
     int precision, threads, beam_size, mini_batch, shortlist;
     bool split, quiet;
     char *languages, *address, *api_key_file, *origin; /* or NULL */

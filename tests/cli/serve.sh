@@ -296,8 +296,6 @@ gives "the term stays" 200 'cours' post_json '{"q": "hi ."}'
 serve_stop || fail "exit status"
 
 # Usage errors.
-expect 2 "$attn" serve --glossary "$TMP/terms"
-says "--glossary"
 expect 2 env ATTN_MT_MODELS="$TMP/none" XDG_DATA_DIRS="$TMP/none" "$attn" serve
 says "no model given"
 expect 1 "$attn" serve -m /nowhere

@@ -142,6 +142,36 @@ done
 wait "$load" || fail "requests were lost in a reload: $(cat "$TMP/load" "$TMP/serve.log")"
 gives "a file that was replaced" 200 '"va !"' post_json '{"q": "go .", "source": "en", "target": "fr"}'
 [ "$(loads there)" = 1 ] || fail "not loaded again: $(get /metrics)"
+# Terms and memories belong to pairs, of models alone and in pivots; a reload reads them again.
+serve_stop || fail "exit status"
+printf 'go\tcours\n' >"$TMP/terms"
+printf 'Quite another text.\tTout autre chose.\n' >"$TMP/pairs.tsv"
+expect 2 "$attn" serve --port 0 --glossary "$TMP/terms"
+says "--glossary '$TMP/terms' names no languages, and there is no --model"
+expect 2 "$attn" serve --port 0 --memory "en-it=$TMP/pairs.tsv"
+says "--memory: no model translates from en to it"
+expect 1 "$attn" serve --port 0 --glossary "en-de=$TMP/nothing"
+says "--glossary: there is no file '$TMP/nothing'"
+serve_start --threads 2 --glossary "en-German=$TMP/terms" --memory "eng-fr=$TMP/pairs.tsv" ||
+    fail "the server does not start: $(cat "$TMP/serve.log")"
+gives "a term" 200 'cours' post_json '{"q": "go .", "source": "en", "target": "de"}'
+gives "a term of a step" 200 'cours' post_json '{"q": "va !", "source": "fr", "target": "de"}'
+gives "no term of another pair" 200 '"va !"' post_json '{"q": "go .", "source": "en", "target": "fr"}'
+gives "a text of the memory" 200 '"Tout autre chose."' \
+    post_json '{"q": "Quite another text.", "source": "en", "target": "fr"}'
+post_json '{"q": "Quite another text.", "source": "en", "target": "de"}' >"$TMP/answer"
+! grep -q "Tout autre" "$TMP/answer" || fail "the memory of another pair: $(cat "$TMP/answer")"
+printf 'hi\tcours\n' >"$TMP/terms"
+reload
+gives "a term of before" 200 '"va !"' post_json '{"q": "go .", "source": "en", "target": "de"}'
+gives "a new term" 200 'cours' post_json '{"q": "hi .", "source": "en", "target": "de"}'
+rm "$TMP/terms"
+kill -HUP "$server"
+while ! grep -q "continues with the old models" "$TMP/serve.log"; do sleep 0.05; done
+gives "the term stays" 200 'cours' post_json '{"q": "hi .", "source": "en", "target": "de"}'
+serve_stop || fail "exit status"
+serve_start --threads 2 || fail "the server does not start: $(cat "$TMP/serve.log")"
+
 # A file that is now for other languages is not taken for what it was, before and after the reload.
 cp "$TMP/models/german.safetensors" "$TMP/german"
 expect 0 "$attn" models remove german
@@ -157,6 +187,7 @@ gives "other languages" 400 "target language 'it' is not supported" \
 gives "other languages" 200 '"va !"' post_json '{"q": "go .", "source": "en", "target": "de"}'
 
 # Without any model the old ones stay.
+right "all models" 2 0
 mv "$TMP/models" "$TMP/away"
 kill -HUP "$server"
 while ! grep -q "continues with the old models" "$TMP/serve.log"; do sleep 0.05; done
