@@ -64,6 +64,10 @@ StrView http_path(const HttpRequest *request); /* without a query */
 StrView http_content_type(const HttpRequest *request);
 /* NULL: the request has none. Only until the handler returns. */
 const char *http_header(const HttpRequest *request, const char *name);
+/* Calls `reader` for each parameter of the query, decoded, with a value without NUL. Only until the handler
+ * returns. */
+void http_query(const HttpRequest *request,
+                void (*reader)(void *context, const char *name, const char *value), void *context);
 /* Without its Content-Encoding, which may be gzip. */
 StrView http_body(const HttpRequest *request);
 /* Frees the body before the answer. */

@@ -46,6 +46,26 @@ const char *http_header(const HttpRequest *request, const char *name) {
     return MHD_lookup_connection_value(request->mhd, MHD_HEADER_KIND, name);
 }
 
+typedef struct {
+    void (*reader)(void *context, const char *name, const char *value);
+    void *context;
+} Query;
+
+static enum MHD_Result on_parameter(void *context, enum MHD_ValueKind kind, const char *name,
+                                    size_t name_length, const char *value, size_t value_length) {
+    const Query *query = context;
+    (void)kind;
+    if (value && strlen(name) == name_length && strlen(value) == value_length)
+        query->reader(query->context, name, value);
+    return MHD_YES;
+}
+
+void http_query(const HttpRequest *request,
+                void (*reader)(void *context, const char *name, const char *value), void *context) {
+    Query query = {reader, context};
+    MHD_get_connection_values_n(request->mhd, MHD_GET_ARGUMENT_KIND, on_parameter, &query);
+}
+
 /* ---- memory of requests ---- */
 
 /* Counts freed bytes of bodies and answers. */

@@ -61,11 +61,26 @@ MemScope *parsing_scope(const Service *service) {
     return mem_scope_new(PARSE_BODIES * (size_t)service->options->max_body + PARSE_BYTES);
 }
 
+static void add_parameter(void *context, const char *name, const char *value) {
+    Parsing *parsing = context;
+    if (parsing->status != STATUS_OK) return;
+    parsing->status = translate_request_add(&parsing->request, &(FormField){.name = name, .value = value});
+}
+
+/* Some clients of LibreTranslate send no body, but everything in the query. */
+static Status read_request(Parsing *parsing) {
+    const HttpRequest *http = parsing->http;
+    StrView body = http_body(http);
+    if (body.length == 0) http_query(http, add_parameter, parsing);
+    if (parsing->status != STATUS_OK || parsing->request.has_q) return parsing->status;
+    return translate_request_read(&parsing->request, http_content_type(http), body,
+                                  parsing->service->options->max_texts);
+}
+
 void parsing_run(void *context) {
     Parsing *parsing = context;
     const Service *service = parsing->service;
-    parsing->status = translate_request_read(&parsing->request, http_content_type(parsing->http),
-                                             http_body(parsing->http), service->options->max_texts);
+    parsing->status = read_request(parsing);
     parsing->allowed = parsing->status != STATUS_OK || keys_allow(service->keys, parsing->request.api_key);
     if (parsing->status == STATUS_OK && parsing->allowed) parsing->status = check_request(parsing);
 }

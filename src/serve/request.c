@@ -6,7 +6,6 @@
 #include <strings.h>
 #include "io/json.h"
 #include "base/mem.h"
-#include "serve/form.h"
 
 enum { SPARE_VALUES = 64 }; /* values of a request in addition to its texts */
 
@@ -80,7 +79,7 @@ static Status read_json(TranslateRequest *request, StrView body, int max_texts) 
 
 /* ---- forms ---- */
 
-static Status read_field(void *context, const FormField *field) {
+Status translate_request_add(void *context, const FormField *field) {
     TranslateRequest *request = context;
     const char *name = field->name, **text = string_field(request, name);
     if (field->file) {
@@ -102,7 +101,7 @@ static Status read_field(void *context, const FormField *field) {
 
 /* curl -d, for one, sends JSON as a form unless it gets a Content-Type. */
 static Status read_urlencoded(TranslateRequest *request, StrView body, int max_texts) {
-    Status status = form_read_urlencoded(body, max_texts + SPARE_VALUES, read_field, request);
+    Status status = form_read_urlencoded(body, max_texts + SPARE_VALUES, translate_request_add, request);
     if ((status == STATUS_OK && request->has_q) || !sv_starts(sv_trim(body), SV("{"))) return status;
     return status_fail(STATUS_DATA, "the form looks like JSON: send it as Content-Type: application/json");
 }
@@ -120,7 +119,7 @@ Status translate_request_read(TranslateRequest *request, StrView type, StrView b
     if (is_type(type, "application/json")) return read_json(request, body, max_texts);
     if (is_type(type, "application/x-www-form-urlencoded")) return read_urlencoded(request, body, max_texts);
     if (is_type(type, "multipart/form-data"))
-        return form_read_multipart(type, body, max_texts + SPARE_VALUES, read_field, request);
+        return form_read_multipart(type, body, max_texts + SPARE_VALUES, translate_request_add, request);
     return status_fail(STATUS_DATA, "the Content-Type is neither application/json nor "
                                     "application/x-www-form-urlencoded nor multipart/form-data");
 }

@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include "base/status.h"
 #include "base/strview.h"
+#include "serve/form.h"
 
 typedef struct {
     const char **texts; /* [count] */
@@ -37,6 +38,8 @@ typedef struct {
 
 /* `type` is the header Content-Type. A request can have neither texts nor a file: the caller checks that. */
 Status translate_request_read(TranslateRequest *request, StrView type, StrView body, int max_texts);
+/* Adds a field of a form, as translate_request_read does. */
+Status translate_request_add(void *request, const FormField *field);
 /* Copies of texts [count] in one block, to free with mem_free. */
 const char **translate_request_copy(const TranslateRequest *request);
 

@@ -42,6 +42,10 @@ gives "a text" 200 "{\"translatedText\": \"$french\"}" \
     post_json "{\"q\": \"$first\", \"source\": \"en\", \"target\": \"fr\"}"
 gives "a form" 200 "{\"translatedText\": \"$french\"}" \
     post $form "q=$(echo "$first" | tr ' ' +)&source=EN&target=fr"
+query="/translate?q=$(echo "$first" | tr ' ' +)&source=en&target=fr"
+gives "a query without a body" 200 "{\"translatedText\": \"$french\"}" post '' '' "$query"
+gives "a query with a mistake" 400 "'alternatives' is not a number" post '' '' "$query&alternatives=x"
+gives "neither a query nor a body" 400 "the Content-Type is neither" post '' '' /translate
 gives "a list" 200 "{\"translatedText\": [\"$french\", \"\", \"$french\"]}" \
     post_json "{\"q\": [\"$first\", \"\", \"$first\"]}"
 boundary=$(printf -- '--xyz\r\nContent-Disposition: form-data; name=')
