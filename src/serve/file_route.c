@@ -10,6 +10,8 @@
 #include "serve/translate_call.h"
 
 #define FILES_PATH "/download_file/"
+/* Of --max-characters: with markup, but not so many that a hostile document holds up other requests. */
+enum { BYTES_PER_CHARACTER = 4 };
 enum { MOST_TITLE = 60 /* bytes of the name of a file */ };
 
 /* ---- from the form to the texts ---- */
@@ -49,7 +51,11 @@ static Status with_hint(Status status) {
     return status_fail(status, "%s; %s", failure.message, failure.hint);
 }
 
-Status file_route_open(Document *document, const TranslateRequest *request) {
+Status file_route_open(Document *document, const TranslateRequest *request, int max_characters) {
+    size_t most = (size_t)max_characters * BYTES_PER_CHARACTER;
+    if (request->file.length > most)
+        return status_fail(STATUS_DATA, "%zu bytes of a document are more than %zu", request->file.length,
+                           most);
     StrBuf bytes = {0};
     StrView name = base_name(request->file_name);
     strbuf_add(&bytes, request->file);

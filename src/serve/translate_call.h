@@ -33,7 +33,7 @@ void translate_answer_write(void *context);
 /* The same for a document: stores it. Leaves `body` empty if there is no memory for that. */
 void file_route_write(void *context);
 /* Reads the document of a request. Copies what it needs. */
-Status file_route_open(Document *document, const TranslateRequest *request);
+Status file_route_open(Document *document, const TranslateRequest *request, int max_characters);
 const char **file_route_texts(const Document *document); /* [document->count] */
 
 #endif

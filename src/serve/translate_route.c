@@ -126,7 +126,7 @@ static Status read_file(Parsing *parsing) {
     TranslateCall *call = parsing->call;
     const char *host = http_header(call->http, "Host"),
                *scheme = http_header(call->http, "X-Forwarded-Proto");
-    TRY(file_route_open(&call->document, &parsing->request));
+    TRY(file_route_open(&call->document, &parsing->request, call->service->options->max_characters));
     parsing->request.texts = file_route_texts(&call->document);
     parsing->request.count = (int)call->document.count;
     if (host) call->host = mem_strdup(host);

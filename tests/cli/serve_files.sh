@@ -7,7 +7,7 @@ tiny_model tiny
 model=$TMP/tiny/best.safetensors
 echo right >"$TMP/keys"
 if ! serve_start -m "$model" --languages en-fr --threads 2 --api-key-file "$TMP/keys" --max-body 10000 \
-    --max-characters 500; then
+    --max-characters 3000; then
     grep -q "built without libmicrohttpd" "$TMP/serve.log" && {
         echo "skipped: built without libmicrohttpd"
         exit 77
@@ -128,8 +128,8 @@ printf '\377\376' >"$TMP/latin.txt"
 gives "an encoding" 400 "'latin.txt', line 1: not UTF-8; convert it" upload "$TMP/latin.txt"
 printf '<xliff version="1.2"><file><body><trans-unit id="1"><source>go' >"$TMP/cut.xlf"
 gives "a damaged file" 400 "'cut.xlf', line 1" upload "$TMP/cut.xlf"
-yes 'go .' | head -n 150 >"$TMP/long.txt"
-gives "too many characters" 400 "characters are more than 500" upload "$TMP/long.txt"
+yes 'go .' | head -n 800 >"$TMP/long.txt"
+gives "too many characters" 400 "characters are more than 3000" upload "$TMP/long.txt"
 yes 'go .' | head -n 3000 >"$TMP/long.txt"
 gives "too many bytes" 413 "larger than 10000 bytes" upload "$TMP/long.txt"
 gives "another method" 405 'Allow: POST' get /translate_file
