@@ -102,19 +102,24 @@ static size_t closing(StrView text, size_t at, size_t limit, char open, char clo
 
 /* Does a line of the document define a link with this label? */
 static bool is_defined(StrView document, StrView label) {
-    for (const char *at;
-         label.length > 0 && (at = memmem(document.data, document.length, label.data, label.length));) {
-        const char *after = at + label.length, *end = document.data + document.length;
-        bool line = at > document.data && at[-1] == '[';
-        if (line && after + 1 < end && after[0] == ']' && after[1] == ':') return true;
-        document = (StrView){after, (size_t)(end - after)};
-    }
-    return false;
+    StrBuf definition = {0};
+    strbuf_format(&definition, "[%.*s]:", SV_ARG(label));
+    bool found = label.length > 0 &&
+                 memmem(document.data, document.length, definition.data, definition.length) != NULL;
+    strbuf_free(&definition);
+    return found;
+}
+
+/* Where a link or an emphasis must end, so that marks that never end take no quadratic time. */
+static size_t end_of_search(const Encoder *encoder) {
+    enum { MOST_SPAN = 10000 };
+    size_t limit = limit_of(encoder);
+    return limit - encoder->at > MOST_SPAN ? encoder->at + MOST_SPAN : limit;
 }
 
 static bool encode_link(Encoder *encoder) {
     StrView text = encoder->text;
-    size_t at = encoder->at, mark = text.data[at] == '!' ? 2 : 1, limit = limit_of(encoder);
+    size_t at = encoder->at, mark = text.data[at] == '!' ? 2 : 1, limit = end_of_search(encoder);
     if (char_at(text, at + mark - 1) != '[') return false;
     size_t end = closing(text, at + mark - 1, limit, '[', ']');
     if (end == limit) return false;
@@ -127,7 +132,7 @@ static bool encode_link(Encoder *encoder) {
     size_t last = limit;
     if (next == '(') last = closing(text, end + 1, limit, '(', ')');
     if (next == '[') last = closing(text, end + 1, limit, '[', ']');
-    bool shortcut = last == limit && is_defined(encoder->document, label);
+    bool shortcut = last == limit && next != '(' && is_defined(encoder->document, label);
     if (shortcut) last = end;
     if (last == limit) return false;
     bool named = next == '(' || (next == '[' && last > end + 2);
@@ -141,7 +146,7 @@ static bool encode_link(Encoder *encoder) {
 
 static bool encode_angle(Encoder *encoder) {
     StrView text = encoder->text;
-    size_t at = encoder->at, limit = limit_of(encoder), tag = tag_length(text, at);
+    size_t at = encoder->at, limit = end_of_search(encoder), tag = tag_length(text, at);
     size_t end = closing(text, at, limit, '<', '>');
     StrView inside = end < limit ? part(text, at + 1, end) : SV("");
     bool address = memchr(inside.data, ':', inside.length) || memchr(inside.data, '@', inside.length);
