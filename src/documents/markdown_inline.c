@@ -67,9 +67,16 @@ static bool encode_code(Encoder *encoder) {
     return false;
 }
 
+/* Where a link or an emphasis must end, so that marks that never end take no quadratic time. */
+static size_t end_of_search(const Encoder *encoder) {
+    enum { MOST_SPAN = 10000 };
+    size_t limit = limit_of(encoder);
+    return limit - encoder->at > MOST_SPAN ? encoder->at + MOST_SPAN : limit;
+}
+
 static bool encode_emphasis(Encoder *encoder) {
     StrView text = encoder->text;
-    size_t at = encoder->at, run = run_length(text, at), limit = limit_of(encoder);
+    size_t at = encoder->at, run = run_length(text, at), limit = end_of_search(encoder);
     char mark = text.data[at], before = at > 0 ? text.data[at - 1] : ' ';
     if (run > 3 || (mark == '~' && run != 2) || char_is_space(char_at(text, at + run)) || at + run >= limit)
         return false;
@@ -108,13 +115,6 @@ static bool is_defined(StrView document, StrView label) {
                  memmem(document.data, document.length, definition.data, definition.length) != NULL;
     strbuf_free(&definition);
     return found;
-}
-
-/* Where a link or an emphasis must end, so that marks that never end take no quadratic time. */
-static size_t end_of_search(const Encoder *encoder) {
-    enum { MOST_SPAN = 10000 };
-    size_t limit = limit_of(encoder);
-    return limit - encoder->at > MOST_SPAN ? encoder->at + MOST_SPAN : limit;
 }
 
 static bool encode_link(Encoder *encoder) {
