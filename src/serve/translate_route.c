@@ -146,7 +146,10 @@ static void copy_request(void *context) {
     call->route = catalog_route(call->catalog, parsing->source, parsing->target);
     call->list = request->q_is_list;
     call->detect = request->source && strcmp(request->source, "auto") == 0;
-    call->kind = call->file ? (JobKind){.document = call->document.format} : kind_of(request);
+    if (call->file)
+        call->kind.document = call->document.format;
+    else
+        call->kind = kind_of(request);
     call->problems = mem_alloc((size_t)request->count, sizeof *call->problems);
     call->texts = translate_request_copy(request);
     begin_step(call, call->texts, request->count);
