@@ -399,7 +399,7 @@ static size_t scan_email(PlaceholderScan *scan) {
 
 static bool is_path(char c) { return is_word(c) || is_one_of(c, ".+-@*"); }
 
-/* Is the character before `at` a letter of a script with capitals? Others have words without blanks between. */
+/* Is the character before `at` a letter of a script with capitals? Words of other scripts may touch paths. */
 static bool is_after_cased_letter(StrView text, size_t at) {
     if (at == 0) return false;
     at = utf8_before(text, at);
