@@ -84,12 +84,12 @@ class TestTranslator(TestCase):
     def test_glossary_memory_confidence_names(self):
         with tempfile.TemporaryDirectory() as folder:
             terms, pairs = Path(folder, "terms.tsv"), Path(folder, "pairs.tsv")
-            terms.write_text("go\tmoi\n")
+            terms.write_text("go\tcalme\n")
             pairs.write_text("go home .\tva au lit\n")
             texts = ["go .", "go home !", "go home ."]
             found = self.translator.translate(texts, confidence=True, memory=pairs)
             with_terms = self.translator.translate("go .", glossary=[terms])[0]
-        self.assertIn("moi", with_terms.text.split())
+        self.assertIn("calme", with_terms.text.split())
         self.assertEqual([t.from_memory for t in found], [False, False, True])
         self.assertEqual((found[2].text, found[1].match), ("va au lit", (8 / 9, "go home .", "va au lit")))
         self.assertTrue(0 < found[0].confidence < 1 and found[2].confidence is None)

@@ -26,6 +26,8 @@ print(*attn_mt.Translator(os.environ["ATTN_MT_TEST_MODEL"]).translate(lines), se
     same "$1 translates as the program does" "$TMP/expected" "$TMP/out"
 }
 (PYTHONPATH=python && export PYTHONPATH && run_tests "$python") || fail "the package in python/"
+PYTHONPATH=python ATTN_MT_TEST_MODEL= "$python" python/tests/test_attn_mt.py -q >"$TMP/log" 2>&1 ||
+    fail "with the model of docs/by-hand.md: $(cat "$TMP/log")"
 
 # Sizes and offsets of the structs, by the compiler and by ctypes.
 cat >"$TMP/layout.py" <<'END'
