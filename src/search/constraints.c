@@ -223,21 +223,83 @@ bool constraints_add_alternatives(Constraints *constraints, Tokenizer *target, c
     return constraints->phrase_count > first;
 }
 
+/* Does the token end with punctuation or a symbol? The white space of SentencePiece is none. */
+static bool ends_with_mark(const Tokenizer *tokenizer, int token) {
+    StrView text = vocab_token(tokenizer_vocab(tokenizer), token);
+    if (token < VOCAB_SPECIALS || text.length == 0 || sv_ends(text, SV(BPE_SPACE))) return false;
+    size_t position = utf8_before(text, text.length);
+    UnicodeKind kind = unicode_kind(utf8_next(text, &position));
+    return kind == UNICODE_PUNCTUATION || kind == UNICODE_SYMBOL;
+}
+
+/* Does the token add letters to the word that `before` ends? */
+static bool lengthens(const Tokenizer *tokenizer, int before, int token) {
+    StrView text = vocab_token(tokenizer_vocab(tokenizer), token);
+    size_t position = 0;
+    if (token < VOCAB_SPECIALS || !same_word(tokenizer, before, token)) return false;
+    int c = utf8_next(text, &position);
+    CharClass class = unicode_class(c);
+    return class == CHAR_MARK || ((class == CHAR_LETTER || class == CHAR_DIGIT) && !text_is_unspaced(c));
+}
+
+/* Adds to `positions` those of the tokens in the sentence. */
+static void find_term(Tokens sentence, const IdList *ids, IdList *positions) {
+    int length = (int)ids->count, end = 0; /* of the last occurrence: "no no" is twice in "no no no" */
+    for (int s = 0; length > 0 && s + length <= sentence.length; s++) {
+        if (memcmp(sentence.ids + s, ids->ids, ids->count * sizeof *ids->ids) != 0) continue;
+        for (int at = s > end ? s : end; at < s + length; at++) id_list_add(positions, at);
+        end = s + length;
+    }
+}
+
+/* The same for a term without a space before it: a whole word directly after a mark. */
+static void find_after_marks(Tokenizer *source, StrView term, Tokens sentence, IdList *positions) {
+    IdList ids = {0};
+    tokenizer_encode_behind(source, term, &ids);
+    int length = (int)ids.count;
+    for (int s = 1, end = s + length; length > 0 && end <= sentence.length; s++, end++) {
+        if (memcmp(sentence.ids + s, ids.ids, ids.count * sizeof *ids.ids) != 0 ||
+            !ends_with_mark(source, sentence.ids[s - 1]) ||
+            (end < sentence.length && lengthens(source, sentence.ids[end - 1], sentence.ids[end])))
+            continue;
+        for (int at = s; at < end; at++) id_list_add(positions, at);
+    }
+    id_list_free(&ids);
+}
+
+/* Adds a variant of phrase c that follows a mark, if the model has other tokens for it there. */
+static void add_after_mark(Constraints *constraints, Tokenizer *target, StrView text, int c) {
+    IdList ids = {0};
+    const IdList *plain = &constraints->phrases[c].ids;
+    tokenizer_encode_behind(target, text, &ids);
+    bool same = ids.count == plain->count && memcmp(ids.ids, plain->ids, ids.count * sizeof *ids.ids) == 0;
+    if (same || ids.count == 0 || has_unknown(&ids) || constraints->phrase_count != c + 1 ||
+        constraints->phrase_count == CONSTRAINTS_MAX) {
+        id_list_free(&ids);
+        return;
+    }
+    add_ids(constraints, ids);
+    constraints->phrases[c].variants = bit_of(c + 1);
+    constraints->phrases[c + 1].variants = bit_of(c);
+    constraints->phrases[c + 1].after_mark = true;
+}
+
 bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, Tokenizer *source,
                           StrView term, Tokens sentence) {
-    IdList ids = {0};
+    IdList ids = {0}, positions = {0};
     int first = constraints->phrase_count;
     if (!constraints_add_phrase(constraints, target, text)) return false;
     tokenizer_encode(source, term, &ids);
-    int length = (int)ids.count, end = 0; /* of the last occurrence: "no no" is twice in "no no no" */
-    for (int s = 0; length > 0 && s + length <= sentence.length; s++) {
-        if (memcmp(sentence.ids + s, ids.ids, ids.count * sizeof *ids.ids) != 0) continue;
-        for (int c = first; c < constraints->phrase_count; c++)
-            for (int at = s > end ? s : end; at < s + length; at++)
-                id_list_add(&constraints->phrases[c].source_positions, at);
-        end = s + length;
+    find_term(sentence, &ids, &positions);
+    if (positions.count == 0) {
+        find_after_marks(source, term, sentence, &positions);
+        if (positions.count > 0) add_after_mark(constraints, target, text, first);
     }
+    for (int c = first; c < constraints->phrase_count; c++)
+        for (size_t i = 0; i < positions.count; i++)
+            id_list_add(&constraints->phrases[c].source_positions, positions.ids[i]);
     id_list_free(&ids);
+    id_list_free(&positions);
     return true;
 }
 
@@ -259,10 +321,20 @@ static bool begins_alike(const Constraints *constraints, const ConstraintState *
     return true;
 }
 
+static bool may_begin(const Constraints *constraints, int c, int before) {
+    return !constraints->phrases[c].after_mark || ends_with_mark(constraints->target, before);
+}
+
+/* Can phrase c be the one under way, or begin after the token `before` if none is? */
+static bool may_continue(const Constraints *constraints, const ConstraintState *state, int c, int before) {
+    return begins_alike(constraints, state, c, 0) &&
+           (state->matched > 0 || may_begin(constraints, c, before));
+}
+
 /* A phrase whose next token is `token`, or -1. */
-static int find_next(const Constraints *constraints, const ConstraintState *state, int token) {
+static int find_next(const Constraints *constraints, const ConstraintState *state, int token, int before) {
     for (int c = 0; c < constraints->phrase_count; c++)
-        if (begins_alike(constraints, state, c, 0) &&
+        if (may_continue(constraints, state, c, before) &&
             constraints->phrases[c].ids.ids[state->matched] == token)
             return c;
     return -1;
@@ -277,24 +349,15 @@ static void rollback_score(ConstraintState *state) {
 /* The matched tokens do not continue: fall back to their longest end that a phrase begins with. */
 static void fall_back(const Constraints *constraints, ConstraintState *state) {
     rollback_score(state);
+    const int *tokens = constraints->phrases[state->current].ids.ids;
     for (int skip = 1; skip < state->matched; skip++)
         for (int c = 0; c < constraints->phrase_count; c++)
-            if (begins_alike(constraints, state, c, skip)) {
+            if (begins_alike(constraints, state, c, skip) && may_begin(constraints, c, tokens[skip - 1])) {
                 state->current = c;
                 state->matched -= skip;
                 return;
             }
     state->matched = 0;
-}
-
-/* Does the token add letters to the word that `before` ends? */
-static bool lengthens(const Tokenizer *tokenizer, int before, int token) {
-    StrView text = vocab_token(tokenizer_vocab(tokenizer), token);
-    size_t position = 0;
-    if (token < VOCAB_SPECIALS || !same_word(tokenizer, before, token)) return false;
-    int c = utf8_next(text, &position);
-    CharClass class = unicode_class(c);
-    return class == CHAR_MARK || ((class == CHAR_LETTER || class == CHAR_DIGIT) && !text_is_unspaced(c));
 }
 
 /* The attention score of phrase c if it begins at this step. */
@@ -309,7 +372,7 @@ static double start_score(const Constraints *constraints, int c, const real *att
 
 ConstraintState constraints_advance(const Constraints *constraints, ConstraintState state, int token,
                                     const real *attention) {
-    int step = state.steps++;
+    int step = state.steps++, before = state.last_token;
     state.diverged |= step < (int)constraints->prefix.count && token != constraints->prefix.ids[step];
     if (constraints->phrase_count == 0) return state;
     if (state.last_met >= 0 && lengthens(constraints->target, state.last_token, token)) {
@@ -319,10 +382,10 @@ ConstraintState constraints_advance(const Constraints *constraints, ConstraintSt
     if (state.matched == 0) state.pending_score = 0; /* the completed phrase keeps its score */
     state.last_met = -1;
     state.last_token = token;
-    int next = find_next(constraints, &state, token);
+    int next = find_next(constraints, &state, token, before);
     while (next < 0 && state.matched > 0) {
         fall_back(constraints, &state);
-        next = find_next(constraints, &state, token);
+        next = find_next(constraints, &state, token, before);
     }
     if (next < 0) return state;
     if (state.matched == 0) {
@@ -367,7 +430,7 @@ RowChoice constraints_choice(const Constraints *constraints, const ConstraintSta
         return choice;
     }
     for (int c = 0; c < constraints->phrase_count; c++)
-        if (begins_alike(constraints, state, c, 0))
+        if (may_continue(constraints, state, c, state->last_token))
             extra[choice.extra_count++] = constraints->phrases[c].ids.ids[state->matched];
     return choice;
 }

@@ -14,7 +14,9 @@
  * Terms    Phrases that translate words of the source. They begin where the decoder attends to these words
  *          (after Chatterjee et al. 2017): the attention score adds to log p twice the logarithm of the
  *          attention on the source words at the step where the phrase begins. Without it a phrase that is
- *          unlikely everywhere would appear beside the words that it should replace.
+ *          unlikely everywhere would appear beside the words that it should replace. If the source has the
+ *          words directly after a mark, as in "(Nepal)", the phrase has a variant without a space before it,
+ *          which begins only after a mark.
  *
  * Owner    a zeroed Constraints has none; constraints_free releases what was added
  */
@@ -32,6 +34,7 @@ typedef struct {
     IdList ids;              /* target tokens */
     IdList source_positions; /* of a term: source tokens that it translates */
     uint64_t variants;       /* bits of the phrases that are met with this one */
+    bool after_mark;         /* begins only after a token that ends with punctuation or a symbol */
 } ConstraintPhrase;
 
 typedef struct {

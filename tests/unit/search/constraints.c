@@ -581,6 +581,37 @@ static void test_only_the_longer_word(void **state) {
     tokenizer_free(tokenizer);
 }
 
+/* A term that the source has directly after a mark may follow a mark without a space, but not letters. */
+static void test_after_mark(void **state) {
+    (void)state;
+    static const struct {
+        const char *source, *text;
+        bool met;
+    } CASES[] = {{"(gato)", "(chat)", true},   {"(gato)", "chat", true},    {"(gato)", "( chat)", true},
+                 {"(gato)", "(chats)", false}, {"(gato)", "schat", false},  {"a-gato", "s-chat", true},
+                 {"gato", "(chat)", false},    {"(gatos)", "(chat)", false}};
+    static const char *const LINES[] = {"(chats) schat s-chat (gatos) a-gato", NULL};
+    static const real EVEN[] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
+    TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1};
+    Tokenizer *tokenizer = fixture_learn(&options, LINES);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IdList sentence = fixture_encode(tokenizer, sv(CASES[i].source)),
+               text = fixture_encode(tokenizer, sv(CASES[i].text));
+        Constraints constraints = {0};
+        ConstraintState at = {0};
+        assert_true(sentence.count <= sizeof EVEN / sizeof *EVEN);
+        assert_true(constraints_add_term(&constraints, tokenizer, SV("chat"), tokenizer, SV("gato"),
+                                         (Tokens){sentence.ids, (int)sentence.count}));
+        for (size_t t = 0; t < text.count; t++) at = constraints_advance(&constraints, at, text.ids[t], EVEN);
+        if (constraints_all_met(&constraints, &at) != CASES[i].met)
+            fail_msg("%s: %s", CASES[i].source, CASES[i].text);
+        constraints_free(&constraints);
+        id_list_free(&sentence);
+        id_list_free(&text);
+    }
+    tokenizer_free(tokenizer);
+}
+
 /* In Chinese a word is met with a space before it, at the beginning, and after another word; another word
  * may follow without a space. */
 static void test_no_spaces(void **state) {
@@ -703,6 +734,7 @@ int main(void) {
         cmocka_unit_test(test_attention_score),
         cmocka_unit_test(test_longer_word),
         cmocka_unit_test(test_only_the_longer_word),
+        cmocka_unit_test(test_after_mark),
         cmocka_unit_test(test_no_spaces),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_words_in_text),
