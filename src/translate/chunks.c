@@ -149,12 +149,13 @@ bool chunks_has_term(const TranslatorOptions *options, StrView text) {
     return options->glossary && glossary_find(options->glossary, text, &term, 0, 1) > 0;
 }
 
-/* Add a chunk of text without markup, in the spelling of the first model. */
-bool chunks_add_plain(Chunks *chunks, int line, StrView text) {
+/* Add a chunk of text without marks, in the spelling of the first model. `markup`: of its line, or NULL. */
+bool chunks_add_plain(Chunks *chunks, int line, const Markup *markup, StrView text) {
     Tokenizer *tokenizer = seq2seq_source(chunks->models[0]);
     StrBuf small = {0}, repaired = {0}, respelled = {0};
     Markup unknown = {0};
-    if (chunks->options->raw) return chunks_add(chunks, line, text, (MarkedChunk){0}, false);
+    if (markup) unknown = (Markup){.html = markup->html, .icu = markup->icu, .literal = markup->literal};
+    if (chunks->options->raw && !markup) return chunks_add(chunks, line, text, (MarkedChunk){0}, false);
     bool capitals = text_lower_capitals(tokenizer, text, &small), added = false;
     utf8_repair(capitals ? strbuf_view(&small) : text, &repaired);
     if (!chunks->options->read_unknown && !knows_all(chunks, tokenizer, strbuf_view(&repaired)))
@@ -162,8 +163,9 @@ bool chunks_add_plain(Chunks *chunks, int line, StrView text) {
     StrView spelled = arena_text(chunks->arena, strbuf_view(respelled.length > 0 ? &respelled : &repaired));
     if (respelled.length > 0 && tokenizer_has_subwords(tokenizer))
         unknown_words_find(tokenizer, spelled, &unknown);
-    if (unknown.count > 0) added = chunks_add_marked(chunks, line, &unknown, spelled, capitals);
-    if (unknown.count == 0 || (!added && chunks_has_term(chunks->options, text)))
+    bool marked = markup || unknown.count > 0;
+    if (marked) added = chunks_add_marked(chunks, line, &unknown, spelled, capitals);
+    if (!marked || (!markup && !added && chunks_has_term(chunks->options, text)))
         added = chunks_add(chunks, line, spelled, (MarkedChunk){0}, capitals);
     if (added) chunks->texts[chunks->count - 1] = text;
     mem_free(unknown.items);

@@ -67,8 +67,8 @@ bool chunks_encode(Chunks *chunks, int chunk, StrView text);
 bool chunks_add(Chunks *chunks, int line, StrView text, MarkedChunk marked, bool capitals);
 /* A text with marks; `markup` must outlive it unless all views of the marks are into `source`. */
 bool chunks_add_marked(Chunks *chunks, int line, const Markup *markup, StrView source, bool capitals);
-/* A text without markup, in the spelling of the first model. */
-bool chunks_add_plain(Chunks *chunks, int line, StrView text);
+/* A text without marks, in the spelling of the first model. `markup`: of its line, or NULL without markup. */
+bool chunks_add_plain(Chunks *chunks, int line, const Markup *markup, StrView text);
 
 /* The text from `start` to `end` stands, after `gap`, before the next chunk or after the last of a line. */
 void chunks_add_gap(Chunks *chunks, const char *start, const char *end);

@@ -1,6 +1,7 @@
 /* line_chunks.c - see line_chunks.h. */
 #include "translate/line_chunks.h"
 
+#include <string.h>
 #include "base/log.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
@@ -22,14 +23,21 @@ static void warn_long(const TranslatorOptions *options, StrView text, const Text
                  texts->count);
 }
 
+/* Has the source marks, or entities? They must not be respelled. */
+static bool has_marks(const Markup *markup, StrView source) {
+    return memchr(source.data, '&', source.length) ||
+           markup_first_mark(markup, source.data) < markup_first_mark(markup, source.data + source.length);
+}
+
 /* Add the chunk that a part of a line stands for; returns whether it has something to translate. */
 static bool chunks_add_part(Chunks *chunks, int line, StrView part, const char **end) {
     StrView source = chunks->markups ? markup_source(&chunks->markups[line], part) : part;
     const char *last = source.data + source.length;
     if (last <= *end) return false;
     if (source.data < *end) source = (StrView){*end, (size_t)(last - *end)}; /* cut in a mark */
-    if (!(chunks->markups ? chunks_add_marked(chunks, line, &chunks->markups[line], source, false)
-                          : chunks_add_plain(chunks, line, source)))
+    const Markup *markup = chunks->markups ? &chunks->markups[line] : NULL;
+    if (!(markup && has_marks(markup, source) ? chunks_add_marked(chunks, line, markup, source, false)
+                                              : chunks_add_plain(chunks, line, markup, source)))
         return false;
     chunks_add_gap(chunks, *end, source.data);
     *end = source.data + source.length;
