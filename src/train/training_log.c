@@ -35,6 +35,7 @@ static double speed_of(const TrainingLog *session, long long tokens, double seco
 
 void training_log_update(TrainingLog *session, double loss, double share) {
     double now = clock_seconds();
+    session->share = share;
     if (!progress_due(session, now)) return;
     session->last_shown = now;
     run_clock(session->run);
@@ -99,6 +100,20 @@ void training_log_validation(TrainingLog *session, const ValidationScore *score,
     show_samples(session, score);
 }
 
+/* The time limit can end a training long before its last epoch or update. */
+static void say_unfinished(const TrainingLog *session) {
+    const TrainOptions *options = &session->run->config->train;
+    char extension[PROGRESS_EXTENSION];
+    bool planned = options->epochs > 0 || options->max_updates > 0;
+    bool over = options->max_minutes > 0 && session->run->progress.seconds >= 60 * options->max_minutes;
+    if (!planned || !over || session->tokens == 0 || session->share >= 1) return;
+    if (!progress_find_end(&session->run->progress, options, extension)) return;
+    log_info("not finished: train.max_minutes was over after %.0f%% of the training; to go on, the same "
+             "command with "
+             "--resume %s",
+             100 * session->share, extension);
+}
+
 void training_log_end(TrainingLog *session) {
     char time[32], tokens[32], speed[64] = "", chrf[32] = "";
     run_clock(session->run);
@@ -110,5 +125,6 @@ void training_log_end(TrainingLog *session) {
     log_info("done in %s: best BLEU %.2f, %sbest validation loss %.3f; %smodel '%s/best.safetensors'",
              str_duration(session->run->progress.seconds, time), session->run->progress.best_bleu, chrf,
              session->run->progress.best_loss, speed, session->run->options->dir);
+    say_unfinished(session);
     log_info("translate with it: attn-mt translate --model %s < input.txt", session->run->options->dir);
 }

@@ -9,6 +9,7 @@
 typedef struct {
     Run *run;
     double share_before; /* the share of the run that was done before the first update */
+    double share;        /* that is done now */
     long long tokens;    /* as in Progress */
     double train_seconds;
     double last_shown;
