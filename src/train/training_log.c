@@ -108,10 +108,10 @@ static void say_unfinished(const TrainingLog *session) {
     bool over = options->max_minutes > 0 && session->run->progress.seconds >= 60 * options->max_minutes;
     if (!planned || !over || session->tokens == 0 || session->share >= 1) return;
     if (!progress_find_end(&session->run->progress, options, extension)) return;
-    log_info("not finished: train.max_minutes was over after %.0f%% of the training; to go on, the same "
-             "command with "
-             "--resume %s",
-             100 * session->share, extension);
+    log_info(
+        "not finished: train.max_minutes ended the training after %.0f%% of it; to go on, the same command "
+        "with --resume %s",
+        100 * session->share, extension);
 }
 
 void training_log_end(TrainingLog *session) {

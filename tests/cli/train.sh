@@ -359,7 +359,7 @@ grep -q 'train.schedule=linear; not at the end of train.max_minutes' "$own/err" 
 grep -q 'not finished' "$own/err" && complain "all epochs are done: $(cat "$own/err")"
 rm -rf "$own/short"
 succeed short --set train.max_minutes=0.0001 --epochs 100
-grep -q '^not finished: .* [0-9]*% of the training; .*--resume --set train.max_minutes=2$' "$own/err" ||
+grep -q '^not finished: .* [0-9]*% of it; .*--resume --set train.max_minutes=2$' "$own/err" ||
     complain "the time is over: $(cat "$own/err")"
 
 # Pipes are refused as data. Before training starts, a signal ends the program at once.
