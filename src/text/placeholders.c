@@ -399,9 +399,9 @@ static size_t scan_email(PlaceholderScan *scan) {
 
 static bool is_path(char c) { return is_word(c) || is_one_of(c, ".+-@*"); }
 
-/* Is the character before `at` a letter of a script with capitals? Words of other scripts may touch paths. */
+/* Is the character before `at` > 0 a letter of a script with capitals? Words of other scripts may touch
+ * paths. */
 static bool is_after_cased_letter(StrView text, size_t at) {
-    if (at == 0) return false;
     at = utf8_before(text, at);
     int code_point = utf8_next(text, &at);
     return unicode_is_upper(code_point) || unicode_is_lower(code_point);
@@ -414,7 +414,7 @@ static size_t scan_path(PlaceholderScan *scan) {
     char before = byte_before(text, at), slash = '/';
     if (before && !is_blank(before) && !is_above_ascii(before) && !is_one_of(before, "\"'`([{}<>=:,|"))
         return 0;
-    if (is_after_cased_letter(text, at)) return 0;
+    if (is_above_ascii(before) && is_after_cased_letter(text, at)) return 0;
     if (is_letter(text.data[at]) && byte_at(text, at + 1) == ':' && byte_at(text, at + 2) == '\\')
         i = at + 2, slash = '\\', names = 1;
     else

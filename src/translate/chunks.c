@@ -154,8 +154,8 @@ bool chunks_add_plain(Chunks *chunks, int line, const Markup *markup, StrView te
     Tokenizer *tokenizer = seq2seq_source(chunks->models[0]);
     StrBuf small = {0}, repaired = {0}, respelled = {0};
     Markup unknown = {0};
+    if (chunks->options->raw) return chunks_add(chunks, line, text, (MarkedChunk){0}, false);
     if (markup) unknown = (Markup){.html = markup->html, .icu = markup->icu, .literal = markup->literal};
-    if (chunks->options->raw && !markup) return chunks_add(chunks, line, text, (MarkedChunk){0}, false);
     bool capitals = text_lower_capitals(tokenizer, text, &small), added = false;
     utf8_repair(capitals ? strbuf_view(&small) : text, &repaired);
     if (!chunks->options->read_unknown && !knows_all(chunks, tokenizer, strbuf_view(&repaired)))
