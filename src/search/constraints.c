@@ -135,28 +135,6 @@ bool constraints_add_prefix(Constraints *constraints, Tokenizer *target, StrView
 
 static uint64_t bit_of(int c) { return (uint64_t)1 << c; }
 
-/* Tokens of the text behind a word that no space separates from it; `ids` are its tokens elsewhere. None if
- * the script has spaces between words, or the model has no such tokens. */
-static void encode_joined(Tokenizer *target, StrView text, const IdList *ids, IdList *joined) {
-    size_t position = 0;
-    text = sv_trim(text);
-    int c = utf8_next(text, &position);
-    if (!text_is_unspaced(c) || unicode_class(c) != CHAR_LETTER ||
-        !sv_starts(vocab_token(tokenizer_vocab(target), ids->ids[0]), SV(BPE_SPACE)))
-        return;
-    IdList before = {0};
-    StrBuf both = {0};
-    strbuf_add_char(&both, '.'); /* its token ends where letters begin, known or not */
-    tokenizer_encode(target, strbuf_view(&both), &before);
-    strbuf_add(&both, text);
-    tokenizer_encode(target, strbuf_view(&both), joined);
-    joined->count -= before.count;
-    memmove(joined->ids, joined->ids + before.count, joined->count * sizeof *joined->ids);
-    if (has_unknown(joined)) id_list_free(joined);
-    id_list_free(&before);
-    strbuf_free(&both);
-}
-
 bool constraints_knows(Tokenizer *target, StrView text) {
     IdList ids = {0};
     tokenizer_encode(target, text, &ids);
@@ -171,23 +149,44 @@ static void add_ids(Constraints *constraints, IdList ids) {
     constraints->phrases[constraints->phrase_count++] = (ConstraintPhrase){.ids = ids};
 }
 
+/* Adds a variant of the last phrase: its tokens directly after other characters. Returns false if they are
+ * the same, the model does not know them, or there is no room. */
+static bool add_behind(Constraints *constraints, Tokenizer *target, StrView text) {
+    int last = constraints->phrase_count - 1;
+    const IdList *plain = &constraints->phrases[last].ids;
+    IdList ids = {0};
+    tokenizer_encode_behind(target, text, &ids);
+    bool same = ids.count == plain->count && memcmp(ids.ids, plain->ids, ids.count * sizeof *ids.ids) == 0;
+    if (same || ids.count == 0 || has_unknown(&ids) || constraints->phrase_count == CONSTRAINTS_MAX) {
+        id_list_free(&ids);
+        return false;
+    }
+    add_ids(constraints, ids);
+    constraints->phrases[last].variants = bit_of(last + 1);
+    constraints->phrases[last + 1].variants = bit_of(last);
+    return true;
+}
+
+/* Is the text, whose first token elsewhere is `first`, of a script without spaces between words? */
+static bool is_unspaced(const Tokenizer *target, StrView text, int first) {
+    size_t position = 0;
+    int c = utf8_next(text, &position);
+    return text_is_unspaced(c) && unicode_class(c) == CHAR_LETTER &&
+           sv_starts(vocab_token(tokenizer_vocab(target), first), SV(BPE_SPACE));
+}
+
 bool constraints_add_phrase(Constraints *constraints, Tokenizer *target, StrView text) {
-    int at = constraints->phrase_count;
-    IdList ids = {0}, joined = {0};
+    IdList ids = {0};
     constraints->target = target;
-    if (at == CONSTRAINTS_MAX) return false;
+    if (constraints->phrase_count == CONSTRAINTS_MAX) return false;
     tokenizer_encode(target, text, &ids);
     if (ids.count == 0 || has_unknown(&ids)) {
         id_list_free(&ids);
         return false;
     }
     add_ids(constraints, ids);
-    if (constraints->phrase_count == CONSTRAINTS_MAX) return true;
-    encode_joined(target, text, &ids, &joined);
-    if (joined.count == 0) return true;
-    add_ids(constraints, joined);
-    constraints->phrases[at].variants = bit_of(at + 1);
-    constraints->phrases[at + 1].variants = bit_of(at);
+    text = sv_trim(text);
+    if (is_unspaced(target, text, ids.ids[0])) add_behind(constraints, target, text);
     return true;
 }
 
@@ -267,23 +266,6 @@ static void find_after_marks(Tokenizer *source, StrView term, Tokens sentence, I
     id_list_free(&ids);
 }
 
-/* Adds a variant of phrase c that follows a mark, if the model has other tokens for it there. */
-static void add_after_mark(Constraints *constraints, Tokenizer *target, StrView text, int c) {
-    IdList ids = {0};
-    const IdList *plain = &constraints->phrases[c].ids;
-    tokenizer_encode_behind(target, text, &ids);
-    bool same = ids.count == plain->count && memcmp(ids.ids, plain->ids, ids.count * sizeof *ids.ids) == 0;
-    if (same || ids.count == 0 || has_unknown(&ids) || constraints->phrase_count != c + 1 ||
-        constraints->phrase_count == CONSTRAINTS_MAX) {
-        id_list_free(&ids);
-        return;
-    }
-    add_ids(constraints, ids);
-    constraints->phrases[c].variants = bit_of(c + 1);
-    constraints->phrases[c + 1].variants = bit_of(c);
-    constraints->phrases[c + 1].after_mark = true;
-}
-
 bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, Tokenizer *source,
                           StrView term, Tokens sentence) {
     IdList ids = {0}, positions = {0};
@@ -293,7 +275,9 @@ bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView t
     find_term(sentence, &ids, &positions);
     if (positions.count == 0) {
         find_after_marks(source, term, sentence, &positions);
-        if (positions.count > 0) add_after_mark(constraints, target, text, first);
+        if (positions.count > 0 && constraints->phrase_count == first + 1 &&
+            add_behind(constraints, target, text))
+            constraints->phrases[first + 1].after_mark = true;
     }
     for (int c = first; c < constraints->phrase_count; c++)
         for (size_t i = 0; i < positions.count; i++)
