@@ -587,9 +587,9 @@ static void test_after_mark(void **state) {
     static const struct {
         const char *source, *text;
         bool met;
-    } CASES[] = {{"(gato)", "(chat)", true},   {"(gato)", "chat", true},    {"(gato)", "( chat)", true},
-                 {"(gato)", "(chats)", false}, {"(gato)", "schat", false},  {"a-gato", "s-chat", true},
-                 {"gato", "(chat)", false},    {"(gatos)", "(chat)", false}};
+    } CASES[] = {{"(gato)", "(chat)", true},   {"(gato)", "chat", true},     {"(gato)", "( chat)", true},
+                 {"(gato)", "(chats)", false}, {"(gato)", "schat", false},   {"a-gato", "s-chat", true},
+                 {"gato", "(chat)", false},    {"(gatos)", "(chat)", false}, {"agato", "(chat)", false}};
     static const char *const LINES[] = {"(chats) schat s-chat (gatos) a-gato", NULL};
     static const real EVEN[] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
     TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1};
