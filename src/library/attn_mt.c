@@ -16,7 +16,7 @@ typedef struct {
     int count;
     const char *name; /* of attn_mt_open_name, instead of paths; or NULL */
     attn_mt_precision precision;
-    Opened opened;
+    OpenResult result;
 } Opening;
 
 /* The models of the shortest route between two languages. */
@@ -77,13 +77,13 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
 
 static void open_models(void *context) {
     Opening *opening = context;
-    opening->opened.object = mem_alloc(1, sizeof(attn_mt_model));
-    opening->opened.status = load_models(opening, opening->opened.object);
+    opening->result.object = mem_alloc(1, sizeof(attn_mt_model));
+    opening->result.status = load_models(opening, opening->result.object);
 }
 
 static attn_mt_status start_opening(Opening *opening, attn_mt_model **model, attn_mt_error *error) {
     attn_mt_status status;
-    *model = scope_open(&status, 0, open_models, opening, &opening->opened, error);
+    *model = scope_open(&status, 0, open_models, opening, &opening->result, error);
     return status;
 }
 
@@ -127,7 +127,7 @@ typedef struct {
     const attn_mt_model *model;
     const char *const *paths;
     int count, accelerator;
-    Opened opened;
+    OpenResult result;
 } Reading;
 
 static Status read_paths(const Reading *reading, StrList *paths) {
@@ -149,7 +149,7 @@ static Status read_glossary(Reading *reading) {
     TRY(refuse_pivot(reading->model, "a glossary"));
     TRY(read_paths(reading, &paths));
     TRY(model_require_left_to_right(models->items[0], "a glossary"));
-    attn_mt_glossary *glossary = reading->opened.object = mem_alloc(1, sizeof *glossary);
+    attn_mt_glossary *glossary = reading->result.object = mem_alloc(1, sizeof *glossary);
     glossary->model = reading->model;
     return glossary_read(&glossary->terms, &paths, &seq2seq_config(models->items[0])->text,
                          strbuf_view(&models->source_language), strbuf_view(&models->target_language));
@@ -157,7 +157,7 @@ static Status read_glossary(Reading *reading) {
 
 static void read_glossary_in_scope(void *context) {
     Reading *reading = context;
-    reading->opened.status = read_glossary(reading);
+    reading->result.status = read_glossary(reading);
 }
 
 attn_mt_status attn_mt_glossary_open(attn_mt_glossary **glossary, const attn_mt_model *model,
@@ -167,7 +167,7 @@ attn_mt_status attn_mt_glossary_open(attn_mt_glossary **glossary, const attn_mt_
     if (!glossary) return fail_usage(error, "glossary is NULL");
     *glossary = NULL;
     if (!model) return fail_usage(error, "model is NULL");
-    *glossary = scope_open(&status, 0, read_glossary_in_scope, &reading, &reading.opened, error);
+    *glossary = scope_open(&status, 0, read_glossary_in_scope, &reading, &reading.result, error);
     return status;
 }
 
@@ -180,7 +180,7 @@ static Status read_memory(Reading *reading) {
     TRY(refuse_pivot(reading->model, "a translation memory"));
     TRY(read_paths(reading, &paths));
     TRY(check_accelerator(reading->accelerator));
-    attn_mt_memory *memory = reading->opened.object = mem_alloc(1, sizeof *memory);
+    attn_mt_memory *memory = reading->result.object = mem_alloc(1, sizeof *memory);
     const char *source = attn_mt_source_language(reading->model);
     const char *target = attn_mt_target_language(reading->model);
     return memory_read(&memory->pairs, &paths, source ? source : "", target ? target : "",
@@ -189,7 +189,7 @@ static Status read_memory(Reading *reading) {
 
 static void read_memory_in_scope(void *context) {
     Reading *reading = context;
-    reading->opened.status = read_memory(reading);
+    reading->result.status = read_memory(reading);
 }
 
 attn_mt_status attn_mt_memory_open(attn_mt_memory **memory, const attn_mt_model *model,
@@ -200,7 +200,7 @@ attn_mt_status attn_mt_memory_open(attn_mt_memory **memory, const attn_mt_model 
     if (!memory) return fail_usage(error, "memory is NULL");
     *memory = NULL;
     if (!model) return fail_usage(error, "model is NULL");
-    *memory = scope_open(&status, 0, read_memory_in_scope, &reading, &reading.opened, error);
+    *memory = scope_open(&status, 0, read_memory_in_scope, &reading, &reading.result, error);
     return status;
 }
 

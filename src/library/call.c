@@ -200,7 +200,7 @@ typedef struct {
     const char *const *texts, *const *translations;
     int count;
     const attn_mt_options *options;
-    Opened opened;
+    OpenResult result;
 } CallArguments;
 
 static StrView *views_of(const char *const *texts, int count) {
@@ -232,7 +232,7 @@ static Status run_call(CallArguments *arguments) {
     call.references = arguments->score ? views_of(arguments->translations, arguments->count) : NULL;
     TRY(call_begin(&call));
     TRY(search(&call));
-    attn_mt_result *result = arguments->opened.object = mem_alloc(1, sizeof *result);
+    attn_mt_result *result = arguments->result.object = mem_alloc(1, sizeof *result);
     result->texts = mem_alloc((size_t)call.count, sizeof *result->texts);
     result->count = call.count;
     for (int t = 0; t < call.count; t++) result->texts[t] = result_text(&call, t);
@@ -242,7 +242,7 @@ static Status run_call(CallArguments *arguments) {
 
 static void run_call_in_scope(void *context) {
     CallArguments *arguments = context;
-    arguments->opened.status = run_call(arguments);
+    arguments->result.status = run_call(arguments);
 }
 
 static attn_mt_status start_call(CallArguments *arguments, attn_mt_result **result, attn_mt_error *error) {
@@ -251,7 +251,7 @@ static attn_mt_status start_call(CallArguments *arguments, attn_mt_result **resu
     *result = NULL;
     if (!arguments->model) return fail_usage(error, "model is NULL");
     size_t limit = arguments->options ? arguments->options->memory_limit : 0;
-    *result = scope_open(&status, limit, run_call_in_scope, arguments, &arguments->opened, error);
+    *result = scope_open(&status, limit, run_call_in_scope, arguments, &arguments->result, error);
     return status;
 }
 

@@ -7,7 +7,7 @@ typedef struct {
     const attn_mt_model *model;
     const char *const *texts;
     int count;
-    Opened opened;
+    OpenResult result;
 } Exploring;
 
 /* The models of the step, with tokenizers of this call. */
@@ -43,14 +43,14 @@ static Status explore(Exploring *exploring) {
     for (int m = 0; m < models.count; m++) seq2seq_free(models.items[m]);
     mem_free(models.items);
     mem_free(lines);
-    attn_mt_result *result = exploring->opened.object = mem_alloc(1, sizeof *result);
+    attn_mt_result *result = exploring->result.object = mem_alloc(1, sizeof *result);
     result->page = strbuf_text(&out);
     return STATUS_OK;
 }
 
 static void explore_in_scope(void *context) {
     Exploring *exploring = context;
-    exploring->opened.status = explore(exploring);
+    exploring->result.status = explore(exploring);
 }
 
 attn_mt_status attn_mt_explore(const attn_mt_model *model, const char *const *texts, int count,
@@ -60,7 +60,7 @@ attn_mt_status attn_mt_explore(const attn_mt_model *model, const char *const *te
     if (!result) return fail_usage(error, "result is NULL");
     *result = NULL;
     if (!model) return fail_usage(error, "model is NULL");
-    *result = scope_open(&status, 0, explore_in_scope, &exploring, &exploring.opened, error);
+    *result = scope_open(&status, 0, explore_in_scope, &exploring, &exploring.result, error);
     return status;
 }
 

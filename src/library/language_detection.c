@@ -13,13 +13,13 @@ struct attn_mt_detector {
 typedef struct {
     const char *const *languages;
     int count;
-    Opened opened;
+    OpenResult result;
 } DetectorOpening;
 
 static Status open_detector(DetectorOpening *opening) {
     if (opening->count < 1) return status_fail(STATUS_USAGE, "no language given");
     TRY(check_strings("languages", opening->languages, opening->count));
-    attn_mt_detector *detector = opening->opened.object = mem_alloc(1, sizeof *detector);
+    attn_mt_detector *detector = opening->result.object = mem_alloc(1, sizeof *detector);
     StrView *candidates = mem_alloc((size_t)opening->count, sizeof *candidates);
     for (int i = 0; i < opening->count; i++) {
         candidates[i] = sv(opening->languages[i]);
@@ -30,7 +30,7 @@ static Status open_detector(DetectorOpening *opening) {
 
 static void open_in_scope(void *context) {
     DetectorOpening *opening = context;
-    opening->opened.status = open_detector(opening);
+    opening->result.status = open_detector(opening);
 }
 
 attn_mt_status attn_mt_detector_open(attn_mt_detector **detector, const char *const *languages, int count,
@@ -38,7 +38,7 @@ attn_mt_status attn_mt_detector_open(attn_mt_detector **detector, const char *co
     DetectorOpening opening = {.languages = languages, .count = count};
     attn_mt_status status;
     if (!detector) return fail_usage(error, "detector is NULL");
-    *detector = scope_open(&status, 0, open_in_scope, &opening, &opening.opened, error);
+    *detector = scope_open(&status, 0, open_in_scope, &opening, &opening.result, error);
     return status;
 }
 

@@ -89,12 +89,12 @@ attn_mt_status scope_run(MemScope **scope, size_t limit, void (*work)(void *cont
 typedef struct {
     void *object;
     Status status;
-} Opened;
+} OpenResult;
 
 /* scope_run for an object that outlives the call. Returns the object, which owns the scope now; NULL: *status
- * tells why. `opened` is part of the context. */
+ * tells why. `result` is part of the context. */
 void *scope_open(attn_mt_status *status, size_t limit, void (*work)(void *context), void *context,
-                 const Opened *opened, attn_mt_error *error);
+                 const OpenResult *result, attn_mt_error *error);
 /* Fails if the kernel that the environment variable ATTN_MT_SIMD asks for is not there. */
 Status scope_kernel_status(void);
 /* ATTN_MT_USAGE with `message`; `error` may be NULL. */

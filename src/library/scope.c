@@ -87,12 +87,12 @@ attn_mt_status scope_run(MemScope **scope, size_t limit, void (*work)(void *cont
 }
 
 void *scope_open(attn_mt_status *status, size_t limit, void (*work)(void *context), void *context,
-                 const Opened *opened, attn_mt_error *error) {
+                 const OpenResult *result, attn_mt_error *error) {
     MemScope *scope;
-    *status = scope_run(&scope, limit, work, context, &opened->status, error);
+    *status = scope_run(&scope, limit, work, context, &result->status, error);
     if (*status != ATTN_MT_OK) return NULL;
-    *(MemScope **)opened->object = scope;
-    return opened->object;
+    *(MemScope **)result->object = scope;
+    return result->object;
 }
 
 Status check_accelerator(int accelerator) {
