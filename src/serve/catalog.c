@@ -275,7 +275,7 @@ static CachedModel *cached_model_of(ModelCache *models, const Catalog *old, cons
     for (int i = 0; old && i < old->model_count && guide_count == 0; i++) {
         const CatalogModel *entry = &old->models[i];
         if (strcmp(entry->path, model->path) != 0 || !same_file(&entry->file, file)) continue;
-        guides_free(guides, guide_count);
+        model_guides_free(guides, guide_count);
         cached_model_hold(entry->cached);
         return entry->cached;
     }
@@ -288,7 +288,7 @@ static CachedModel *cached_model_of(ModelCache *models, const Catalog *old, cons
                           .guides = guides,
                           .guide_count = guide_count};
     CachedModel *made = model_cache_add(models, &source);
-    guides_free(guides, guide_count);
+    model_guides_free(guides, guide_count);
     strlist_free(&paths);
     return made;
 }

@@ -10,7 +10,8 @@
 #include "serve/translate_call.h"
 
 #define FILES_PATH "/download_file/"
-/* Of --max-characters: with markup, but not so many that a hostile document holds up other requests. */
+/* Most bytes of a document for each character of --max-characters. Markup needs more than one; a limit keeps
+ * a hostile document from delaying other requests. */
 enum { BYTES_PER_CHARACTER = 4 };
 enum { MOST_TITLE = 60 /* bytes of the name of a file */ };
 

@@ -392,6 +392,15 @@ attn_mt_guide loaded_model_guide(const LoadedModel *loaded, const char *target) 
 
 /* ---- without the lock ---- */
 
+void model_guides_free(ModelGuide *guides, int count) {
+    for (int i = 0; i < count; i++) {
+        mem_free(guides[i].target);
+        strlist_free(&guides[i].glossaries);
+        strlist_free(&guides[i].memories);
+    }
+    mem_free(guides);
+}
+
 static void copy_list(const StrList *from, StrList *to) {
     for (size_t i = 0; i < from->count; i++) strlist_add(to, sv(from->items[i]));
 }
@@ -454,12 +463,7 @@ void cached_model_release(CachedModel *model) {
     if (!last) return;
     mem_free(model->name);
     mem_free(model->languages);
-    for (int i = 0; i < model->guide_count; i++) {
-        mem_free((char *)model->guides[i].target);
-        strlist_free(&model->guides[i].glossaries);
-        strlist_free(&model->guides[i].memories);
-    }
-    mem_free(model->guides);
+    model_guides_free(model->guides, model->guide_count);
     strlist_free(&model->paths);
     mem_free(model);
 }

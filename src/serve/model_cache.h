@@ -49,9 +49,11 @@ bool model_cache_take_failure(ModelCache *cache, StatusRecord *failure);
 
 /* Glossaries and translation memories for translations into a language. */
 typedef struct {
-    const char *target;           /* language token of the model; NULL: any */
+    char *target;                 /* language token of the model; NULL: any */
     StrList glossaries, memories; /* files */
 } ModelGuide;
+
+void model_guides_free(ModelGuide *guides, int count); /* with the array */
 
 /* Everything is copied. */
 typedef struct {

@@ -57,18 +57,11 @@ ModelGuide *pair_files_guides(PairFiles *files, const ModelAbout *about, int *co
             strlist_add(file->is_memory ? &guide->memories : &guide->glossaries, sv(file->path));
             file->used = true;
         }
-        guide->target = about->chooses_target ? target : NULL;
-        *count += guide->glossaries.count + guide->memories.count > 0;
+        if (guide->glossaries.count + guide->memories.count == 0) continue;
+        if (about->chooses_target) guide->target = mem_strdup(target);
+        ++*count;
     }
     return guides;
-}
-
-void guides_free(ModelGuide *guides, int count) {
-    for (int i = 0; i < count; i++) {
-        strlist_free(&guides[i].glossaries);
-        strlist_free(&guides[i].memories);
-    }
-    mem_free(guides);
 }
 
 Status pair_files_check(const PairFiles *files) {

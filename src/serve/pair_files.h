@@ -2,7 +2,7 @@
  *
  * Each belongs to the models that translate this pair, also as a step on the way to another language.
  *
- * Owner   pair_files_free. Guides (model_cache.h) live as long as the PairFiles and the ModelAbout
+ * Owner   pair_files_free
  * Fails   pair_files_read: STATUS_USAGE; STATUS_RUNTIME if a file is not there. pair_files_check:
  *         STATUS_USAGE
  */
@@ -27,9 +27,8 @@ typedef struct {
 /* The lists must outlive *files, which pair_files_free releases also after a failure. */
 Status pair_files_read(PairFiles *files, const StrList *glossaries, const StrList *memories);
 void pair_files_free(PairFiles *files);
-/* The guides [*count] of a model, to release with guides_free. */
+/* The guides [*count] of a model, to release with model_guides_free. */
 ModelGuide *pair_files_guides(PairFiles *files, const ModelAbout *about, int *count);
-void guides_free(ModelGuide *guides, int count);
 /* Is there a model for each file? */
 Status pair_files_check(const PairFiles *files);
 
