@@ -15,6 +15,14 @@ enum {
 };
 enum { TIMEOUT = 408 };
 
+/* Newer versions of the library can refuse what a proxy could read differently, such as a field over several
+ * lines, which they would join otherwise: head.c would not see it. Arguments of MHD_start_daemon. */
+#if MHD_VERSION >= 0x00097701
+#define STRICT MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1,
+#else
+#define STRICT
+#endif
+
 int http_connections(HttpServer *server) { return connections_open(&server->connections); }
 
 bool http_tick(HttpServer *server) {
@@ -58,7 +66,7 @@ static Status start_daemon(HttpServer *server) {
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HEAD_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, 2 * (unsigned)options->timeout + 10,
         MHD_OPTION_NOTIFY_COMPLETED, http_on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-        server, MHD_OPTION_URI_LOG_CALLBACK, http_on_request_line, server, MHD_OPTION_END);
+        server, MHD_OPTION_URI_LOG_CALLBACK, http_on_request_line, server, STRICT MHD_OPTION_END);
     signals_restore(before);
     if (server->daemon) return STATUS_OK;
     close(server->listener.fd);

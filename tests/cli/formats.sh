@@ -19,8 +19,8 @@ function text(cell) {
 function xml(cell) { gsub(/&/, "\\&amp;", cell); gsub(/</, "\\&lt;", cell); return cell }
 function csv(cell) { gsub(/"/, "\"\"", cell); return "\"" cell "\"" }
 function json(cell) {
-    gsub(/\\/, "\\\\\\\\", cell); gsub(/"/, "\\\\\"", cell)
-    gsub(/\n/, "\\\\n", cell); gsub(/\t/, "\\\\t", cell)
+    gsub(/["\\]/, "\\\\&", cell) # versions of mawk differ in other replacements with backslashes
+    gsub(/\n/, "\\n", cell); gsub(/\t/, "\\t", cell)
     return "\"" cell "\""
 }
 BEGIN {

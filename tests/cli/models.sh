@@ -134,7 +134,8 @@ says "left out: '$folder/broken.safetensors'"
 grep -q "^common  *en-fr  *attn-mt  *[0-9.]*M  *int8  *[0-9.]* kB  *$folder\$" "$TMP/out" ||
     fail "list: $(cat "$TMP/out")"
 expect 0 "$attn" models --json
-python3 - "$TMP/out" "$odd" <<-'END' || fail "JSON: $(cat "$TMP/out")"
+if command -v python3 >/dev/null; then
+    python3 - "$TMP/out" "$odd" <<-'END' || fail "JSON: $(cat "$TMP/out")"
 	import json, sys
 	found = json.load(open(sys.argv[1]))
 	assert [m["name"] for m in found["models"]] == ["common", sys.argv[2]], found
@@ -143,6 +144,7 @@ python3 - "$TMP/out" "$odd" <<-'END' || fail "JSON: $(cat "$TMP/out")"
 	assert common["own"] and common["bytes"] > 1000 and common["parameters"] > 1000, found
 	assert len(found["damaged"]) == 1 and len(found["folders"]) == 2, found
 END
+fi
 
 # add: from a run, with the languages of the model, of the name or of --languages; it translates a sentence.
 export ATTN_MT_MODELS="$TMP/added"

@@ -215,10 +215,13 @@ serve_stop || fail "exit status"
 cp "$TMP/there/best.safetensors" "$TMP/models/there.safetensors"
 serve_start --threads 1 --mini-batch 1 --beam-size 200 || fail "no server: $(cat "$TMP/serve.log")"
 many=$(printf '%0100d' 0 | sed 's/0/"va !", /g; s/, $//')
-post_json "{\"q\": [$many], \"source\": \"fr\", \"target\": \"de\"}" >"$TMP/gone" &
+body="{\"q\": [$many], \"source\": \"fr\", \"target\": \"de\"}"
+printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\n%s: application/json\r\n%s: %d\r\n\r\n%s' \
+    Content-Type Content-Length ${#body} "$body" >"$TMP/request"
+"$client" "$port" send <"$TMP/request" >"$TMP/gone" &
 gone=$!
 while [ "$(metric texts_total)" -lt 102 ] && kill -0 $gone; do sleep 0.01; done
-pkill -P $gone || kill $gone
+kill $gone
 wait $gone || true
 gives "the next one" 200 '"va !"' post_json '{"q": "va !", "source": "fr", "target": "de"}'
 [ "$(metric 'requests_total{status="499"}')" = 1 ] || fail "499: $(get /metrics)"

@@ -15,7 +15,8 @@ host='Host: localhost\r\n' close='Connection: close\r\n' coded='Transfer-Encodin
 health="GET /health HTTP/1.1\r\n${host}${close}\r\n"
 post="POST /translate HTTP/1.1\r\n${host}Content-Type: application/x-www-form-urlencoded\r\n"
 
-# Versions of libmicrohttpd since 1.0 refuse some of these requests themselves, with a page of HTML.
+# Versions of libmicrohttpd since 1.0 refuse some of these requests themselves, with a page of HTML or by
+# closing the connection.
 strict=false
 ! pkg-config --atleast-version=1.0 libmicrohttpd 2>/dev/null || strict=true
 
@@ -28,6 +29,7 @@ sent() {
 # one WHAT STATUS PART BYTES: one answer, of JSON, that contains PART
 one() {
     sent "$4"
+    ! $strict || [ "$2" -ne 400 ] || [ -s "$TMP/answer" ] || return 0
     [ "$(grep -a -c '^HTTP/1.1 [2-5]' "$TMP/answer")" -eq 1 ] ||
         fail "$1: not one answer: $(cat "$TMP/answer")"
     if $strict && [ "$2" -ge 400 ] && grep -q '<html>' "$TMP/answer"; then
@@ -117,7 +119,8 @@ one "leave to send too much" 413 "the body is too large" "${post}${expect}Conten
 one "leave to send too much" 413 "the body is too large" \
     "${post}${expect}Content-Length: 18446744073709551615\r\n\r\n"
 one "leave to send" 200 translatedText "${post}${expect}Content-Length: 3\r\n${close}\r\nq=a"
-grep -q '^HTTP/1.1 100 Continue' "$TMP/answer" || fail "no leave: $(cat "$TMP/answer")"
+# The newer versions leave this out if the body is there already.
+$strict || grep -q '^HTTP/1.1 100 Continue' "$TMP/answer" || fail "no leave: $(cat "$TMP/answer")"
 one "another expectation" 417 "no Expect but 100-continue" \
     "${post}Expect: more\r\nContent-Length: 3\r\n\r\nq=a"
 one "too much without asking" 413 "larger than 1000 bytes" \

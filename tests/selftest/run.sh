@@ -73,7 +73,8 @@ expect "by name" "1 passed, 0 failed" 0 cli/b
 echo 'exit 0' >"$top/tests/cli/a.sh"
 expect "a name that matches nothing" "0 passed, 1 failed" 1 nothing
 if command -v timeout >/dev/null; then
-    echo 'kill -KILL $(ps -o ppid= -p $PPID)' >"$top/tests/cli/a.sh"
+    echo 'kill -KILL $(cut -d " " -f 4 /proc/$PPID/stat 2>/dev/null || ps -o ppid= -p $PPID)' \
+        >"$top/tests/cli/a.sh"
     echo 'exit 0' >"$top/tests/cli/b.sh"
     TEST_JOBS=1 expect "a runner that is killed" "0 passed, 2 failed" 1
 fi
