@@ -109,7 +109,7 @@ static bool take_newest_run(StrList *models, StrView source, StrView target, boo
     RegistryStep step = {0}, newest_step = {0};
     registry_open_runs(&runs, RUNS);
     const RegistryModel *newest = NULL;
-    struct stat about, newest_about;
+    struct stat about, newest_about = {0};
     for (size_t i = 0; i < runs.count; i++) {
         if (source.length > 0 && !translates(&runs.items[i], source, target, &step)) continue;
         if (stat(runs.items[i].path, &about) != 0) continue;
