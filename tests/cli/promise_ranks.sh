@@ -85,6 +85,17 @@ for library in $mpis; do
     [ "$(grep -c 'lower train.learning_rate' "$TMP/err")" -eq 1 ] || fail "not once: $(cat "$TMP/err")"
 done
 
+# The commands of the documents, on this training.
+for page in machines compared; do
+    sed -nE 's/ +# .*$//; s/^    mpirun -n 2 build-mpi\/attn-mt (.*)$/\1/p' docs/$page.md |
+        sed "s|configs/demo.json|$TMP/rnn.json|; s|--run |--run $TMP/$page-|"
+done >"$TMP/commands"
+[ "$(wc -l <"$TMP/commands")" -ge 3 ] || fail "commands of the documents: $(cat "$TMP/commands")"
+while IFS= read -r command; do
+    # shellcheck disable=SC2086  # words
+    expect 0 ranks "$library" 2 $command
+done <"$TMP/commands"
+
 # The time limit is reached while rank 0 saves: all ranks end there. A wrapper (--wrap) sets the clock, so
 # that each save takes an hour.
 cat >"$TMP/late.c" <<'END'
