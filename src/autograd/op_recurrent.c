@@ -114,8 +114,8 @@ Tensor *op_ssru_step(Tape *tape, const Tensor *gate, const Tensor *x, const Tens
     assert(!tape->record && tensor_size(before) == tensor_size(x) && tensor_size(gate) == tensor_size(x));
     Tensor *out = tape_tensor(tape, x->rows, x->columns);
     *c = tape_tensor(tape, x->rows, x->columns);
-    /* Row by row: in the last numbers of a call the compiler can fuse other products with sums, so a row would
-     * depend on its place in the batch. */
+    /* Row by row: in the last numbers of a call the compiler can fuse other products with sums, so that a
+     * row would depend on its place in the batch. */
     for (int r = 0; r < x->rows; r++)
         kern->ssru_forward((size_t)x->columns, tensor_row(gate, r), tensor_row(x, r), tensor_row(before, r),
                            tensor_row(*c, r), tensor_row(out, r));

@@ -35,13 +35,26 @@ Status command_print_help(const CommandText *text, const OptionTable *tables, He
     }
     StrBuf rows = {0}, out = {0};
     int width = log_terminal_width(STDOUT_FILENO);
+    bool has_config = strstr(text->usage, "--set KEY=VALUE") != NULL;
     bool brief = kind == HELP_SHORT && options_have_short_help(tables);
     options_write_help(tables, width > 100 ? 100 : width, brief ? HELP_SHORT : HELP_ALL, &rows);
-    strbuf_format(&out, "%s\n", text->usage);
-    if (text->details && !brief) strbuf_format(&out, "%s\n", text->details);
-    if (strstr(text->usage, "--set KEY=VALUE"))
-        strbuf_format(&out, "%s%s", CONFIG_OPTIONS, brief ? "" : "\n");
-    strbuf_format(&out, "%s\n%s", strbuf_text(&rows), text->examples);
+    options_add_text(text->usage, width, &out);
+    strbuf_add_char(&out, '\n');
+    if (text->details && !brief) {
+        options_add_text(text->details, width, &out);
+        strbuf_add_char(&out, '\n');
+    }
+    if (has_config) options_add_text(CONFIG_OPTIONS, width, &out);
+    if (has_config && !brief) strbuf_add_char(&out, '\n');
+    strbuf_format(&out, "%s\n", strbuf_text(&rows));
+    /* Examples stay on one line, to be copied. */
+    const char *examples = strstr(text->examples, "Examples:\n");
+    StrBuf notes = {0};
+    strbuf_add(&notes, examples ? (StrView){text->examples, (size_t)(examples - text->examples)}
+                                : sv(text->examples));
+    options_add_text(strbuf_text(&notes), width, &out);
+    strbuf_free(&notes);
+    if (examples) strbuf_add(&out, sv(examples));
     if (brief)
         strbuf_format(&out, "\nattn-mt %.*s --help all lists every option\n",
                       SV_ARG(command_name(text->usage)));

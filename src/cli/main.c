@@ -53,22 +53,24 @@ static Status fail_no_command(void) {
 }
 
 static Status print_help(void) {
-    StrBuf out = {0};
-    strbuf_add(&out, SV("Usage: attn-mt COMMAND [OPTION...] [ARGUMENT...]\n"
-                        "\n"
-                        "Trains and runs attention translation models on CPUs.\n"
-                        "\n"
-                        "Commands:\n"));
+    StrBuf text = {0}, out = {0};
+    strbuf_add(&text, SV("Usage: attn-mt COMMAND [OPTION...] [ARGUMENT...]\n"
+                         "\n"
+                         "Trains and runs attention translation models on CPUs.\n"
+                         "\n"
+                         "Commands:\n"));
     for (int i = 0; i < COMMAND_COUNT; i++)
-        strbuf_format(&out, "  %-12s%s\n", COMMANDS[i].name, COMMANDS[i].help);
-    strbuf_add(&out, SV("\n"
-                        "attn-mt COMMAND --help shows the options of a command. attn-mt --version shows\n"
-                        "the compiler, the BLAS library and the processor features that are used.\n"
-                        "\n"
-                        "Exit status: 0 success, 1 system error, 2 wrong usage or configuration,\n"
-                        "3 bad data or model file, 4 training diverged, 6 another process of the run was\n"
-                        "lost, 128+N stopped by signal N.\n"));
+        strbuf_format(&text, "  %-12s%s\n", COMMANDS[i].name, COMMANDS[i].help);
+    strbuf_add(&text, SV("\n"
+                         "attn-mt COMMAND --help shows the options of a command. attn-mt --version shows\n"
+                         "the compiler, the BLAS library and the processor features that are used.\n"
+                         "\n"
+                         "Exit status: 0 success, 1 system error, 2 wrong usage or configuration,\n"
+                         "3 bad data or model file, 4 training diverged, 6 another process of the run was\n"
+                         "lost, 128+N stopped by signal N.\n"));
+    options_add_text(strbuf_text(&text), log_terminal_width(STDOUT_FILENO), &out);
     Status status = command_print(strbuf_view(&out));
+    strbuf_free(&text);
     strbuf_free(&out);
     return status;
 }

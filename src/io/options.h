@@ -114,6 +114,10 @@ bool options_have_short_help(const OptionTable *tables);
 /* Writes the rows as --help text, wrapped at `width`, but not below 48 columns. HELP_SHORT has the common
  * rows only, without headings and keys, and each help only up to its first semicolon before a space. */
 void options_write_help(const OptionTable *tables, int width, HelpKind kind, StrBuf *out);
+/* Adds text that is written for HELP_WIDTH columns; if `width` is less, its lines are wrapped at `width`, but
+ * not below 48 columns. */
+enum { HELP_WIDTH = 80 };
+void options_add_text(const char *text, int width, StrBuf *out);
 
 /* ---- one option ----
  *

@@ -110,6 +110,57 @@ static void add_row(StrBuf *out, const OptionTable *tables, const Option *row, H
     strbuf_free(&help);
 }
 
+/* ---- text around the rows ---- */
+
+static size_t leading_spaces(StrView line) {
+    size_t n = 0;
+    while (n < line.length && line.data[n] == ' ') n++;
+    return n;
+}
+
+/* Where the lines that continue this one begin: at its second column, "Usage: " or "  name    ", else at its
+ * first word. */
+static size_t hanging_indent(StrView line) {
+    size_t indent = leading_spaces(line);
+    if (sv_starts(line, SV("Usage: "))) return strlen("Usage: ");
+    for (size_t i = indent; indent > 0 && i + 1 < line.length; i++)
+        if (line.data[i] == ' ' && line.data[i + 1] == ' ')
+            return i + leading_spaces((StrView){line.data + i, line.length - i});
+    return indent;
+}
+
+/* Is `next` the rest of a line that was full? */
+static bool continues(StrView line, StrView next, size_t indent) {
+    StrView rest = {next.data + leading_spaces(next), next.length - leading_spaces(next)}, word;
+    return line.length > 0 && rest.length > 0 && !sv_starts(rest, SV("attn-mt ")) &&
+           leading_spaces(next) == indent && sv_next(&rest, ' ', &word) &&
+           utf8_count(line) + 1 + utf8_count(word) > HELP_WIDTH;
+}
+
+void options_add_text(const char *text, int width, StrBuf *out) {
+    if (width >= HELP_WIDTH) {
+        strbuf_add(out, sv(text));
+        return;
+    }
+    size_t columns = width < HELP_BELOW + MIN_COLUMNS ? HELP_BELOW + MIN_COLUMNS : (size_t)width;
+    StrBuf whole = {0};
+    StrView rest = sv(text), line;
+    while (rest.length > 0 && sv_next(&rest, '\n', &line)) {
+        size_t hang = hanging_indent(line), first = leading_spaces(line);
+        strbuf_clear(&whole);
+        strbuf_add(&whole, line);
+        for (StrView after = rest, next; sv_next(&after, '\n', &next) && continues(line, next, hang);
+             rest = after, line = next)
+            strbuf_format(&whole, " %.*s", (int)(next.length - hang), next.data + hang);
+        StrView all = strbuf_view(&whole);
+        size_t head = hang < all.length ? hang : all.length; /* stays as it is */
+        if (hang > HELP_BELOW + HELP_BELOW) head = hang = first;
+        strbuf_add(out, (StrView){all.data, head});
+        add_wrapped(out, (StrView){all.data + head, all.length - head}, hang, columns);
+    }
+    strbuf_free(&whole);
+}
+
 bool options_have_short_help(const OptionTable *tables) {
     bool has_common = false, has_others = false;
     for (const OptionTable *table = tables; table->rows; table++)

@@ -10,11 +10,17 @@ says "attn-mt --help lists the commands"
 expect 2 "$attn" --beam-size 5 translate
 says "comes before the command"
 
-# Text and options fit into 80 columns; examples are not wrapped.
-narrow() { ! awk '/^Examples:/ { exit } length > 80' "$TMP/out" | grep . || fail "--help is too wide: $*"; }
+# Text and options fit into 80 columns, and into those of the terminal; examples are not wrapped.
+narrow() { # COMMAND [COLUMNS]
+    ! awk -v most="${2:-80}" '/^Examples:/ { exit } length > most' "$TMP/out" | grep . ||
+        fail "--help is too wide: $*"
+}
 
 expect 0 "$attn" --help
 narrow attn-mt
+expect 0 env COLUMNS=60 "$attn" --help
+narrow attn-mt 60
+expect 0 "$attn" --help
 for command in train translate score bleu heatmap serve inspect average convert demo completion; do
     grep -q "^  $command  *[a-z]" "$TMP/out" || fail "--help does not list $command"
     expect 0 "$attn" "$command" --help
@@ -22,6 +28,8 @@ for command in train translate score bleu heatmap serve inspect average convert 
     [ ! -s "$TMP/err" ] || fail "$command --help writes to standard error"
     narrow "$command"
     cp "$TMP/out" "$TMP/help"
+    expect 0 env COLUMNS=60 "$attn" "$command" --help all
+    narrow "$command" 60
     expect 0 "$attn" help "$command"
     same "help $command" "$TMP/help" "$TMP/out"
     expect 2 "$attn" "$command" --no-such-option

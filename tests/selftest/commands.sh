@@ -29,8 +29,8 @@ RUN = {
     "docs/compared.md": r"mpirun -n 2 ",
 }
 PROGRAM = (r"    ([A-Z_]+=\S+ )?(\.ci/run|(build[\w-]*/|scripts/|examples/|tests/)\w\S*|attn-mt|mpirun|make|"
-           r"pip|python3?|curl|wget|echo|printf|cut|cp|mv|rm|ls|cat|mkdir|head|tail|sed|awk|gzip|sbatch|job=\S*|"
-           r"parallel|systemctl|docker|git|subword-nmt|sudo|apt-get|cd|export)\s")
+           r"pip|python3?|curl|wget|echo|printf|cut|cp|mv|rm|ls|cat|mkdir|head|tail|sed|awk|gzip|sbatch|"
+           r"job=\S*|parallel|systemctl|docker|git|subword-nmt|sudo|apt-get|cd|export)\s")
 
 top = sys.argv[1]
 unrun = {}

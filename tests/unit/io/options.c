@@ -650,6 +650,35 @@ static void help_uses_the_width_to_the_last_column(void **state) {
     strbuf_free(&text);
 }
 
+/* Text of 80 columns in fewer: lines that were full are joined with their rest, tables and indents stay. */
+static void text_is_wrapped(void **state) {
+    (void)state;
+    static const char TEXT[] =
+        "Usage: attn-mt test [OPTION...] A-LONG-ARGUMENT ANOTHER-LONG-ARGUMENT [> OUTPUT]\n"
+        "       attn-mt test FILE\n"
+        "\n"
+        "123456789 123456789 123456789 123456789 123456789 123456789 123456789 123456789\n"
+        "abc def.\n"
+        "A new line.\n"
+        "  name   123456789 123456789 123456789 123456789 123456789 123456789 1234567890\n"
+        "         abc\n";
+    StrBuf text = {0};
+    options_add_text(TEXT, 80, &text);
+    assert_string_equal(strbuf_text(&text), TEXT);
+    strbuf_clear(&text);
+    options_add_text(TEXT, 60, &text);
+    assert_string_equal(strbuf_text(&text), "Usage: attn-mt test [OPTION...] A-LONG-ARGUMENT\n"
+                                            "       ANOTHER-LONG-ARGUMENT [> OUTPUT]\n"
+                                            "       attn-mt test FILE\n"
+                                            "\n"
+                                            "123456789 123456789 123456789 123456789 123456789 123456789\n"
+                                            "123456789 123456789 abc def.\n"
+                                            "A new line.\n"
+                                            "  name   123456789 123456789 123456789 123456789 123456789\n"
+                                            "         123456789 1234567890 abc\n");
+    strbuf_free(&text);
+}
+
 /* Keys without a section, choices with a name for their value, numbers beyond 2^53. */
 static void unusual_rows_work_too(void **state) {
     (void)state;
@@ -838,6 +867,7 @@ int main(void) {
         cmocka_unit_test(short_help),
         cmocka_unit_test(flags_follow_from_keys),
         cmocka_unit_test(help_uses_the_width_to_the_last_column),
+        cmocka_unit_test(text_is_wrapped),
         cmocka_unit_test(unusual_rows_work_too),
         cmocka_unit_test(others_are_laid_under),
         cmocka_unit_test(what_was_given_is_known),
