@@ -25,7 +25,7 @@ static const Option CONVERT_OPTIONS[] = {
      .choices = MODEL_PRECISION_CHOICES,
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
-             "half; auto: int8, but of another program's model int8 only if it has 8 bits already"},
+             "half; auto: int8; for a model of another program only if it has 8 bits already"},
     {0}};
 /* clang-format on */
 

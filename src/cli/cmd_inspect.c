@@ -33,10 +33,10 @@ static const Option INSPECT_OPTIONS[] = {
              "go to FILE.source and FILE.target; subword-nmt can apply the merges of models with "
              "text.bpe_marker=suffix; those of other models have U+2581 before words"},
     {.flag = "valid", .type = OPT_STRING, FIELD(valid), .arg = "FILE",
-     .help = "also count the pairs that are validation pairs in FILE too, and those whose source is there "
-             "with another target", .group = "Data"},
+     .help = "also count the pairs that are in FILE, too, and those whose source is in FILE with another "
+             "target", .group = "Data"},
     {.flag = "languages", .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "languages that {} stands for, or names of the columns to read, such as en-de"},
+     .help = "languages in place of {}, or names of the columns to read, such as en-de"},
     {.flag = "columns", .type = OPT_STRING, FIELD(columns), .arg = "NAMES",
      .help = "names of the columns, in order and separated by commas, such as -,en,fr; - = not read; "
              "default: the names in the first line, or else the first two columns"},
@@ -48,7 +48,7 @@ static const Option INSPECT_OPTIONS[] = {
      .choices = "none|repeated_pairs|other_translations|in_validation|source_in_validation|same_text|swapped|"
                 "mojibake|lengths|placeholders|tags|accelerators|numbers|punctuation|blanks|entities|markup|"
                 "soft_hyphens|addresses|tokenized",
-     .help = "what else makes --clean drop a pair; none = not even repeated pairs"},
+     .help = "other findings for which --clean drops a pair; none = keep repeated pairs, too"},
     {.flag = "dropped", .type = OPT_STRING, FIELD(dropped), .arg = "FILE", .needs = "clean",
      .help = "write the dropped pairs to FILE, with reason and line; default: clean.dropped.tsv for --clean "
              "clean.tsv"},

@@ -87,8 +87,8 @@ static const Option SERVE_OPTIONS[] = {
              "is left (503)"},
     {.flag = "max-memory", .common = true, .type = OPT_INT, FIELD(max_memory), .default_text = "0",
      .max = 10000000, .arg = "MB",
-     .help = "maximum memory of the models from the folders of models; the least recently used ones leave "
-             "for others; 0 = half of the machine's"},
+     .help = "maximum memory of the models from the folders of models; models that were not used for the "
+             "longest time are unloaded first; 0 = half of the machine's memory"},
     {.flag = "batch-memory", .type = OPT_INT, FIELD(batch_memory), .default_text = "1000", .min = 1,
      .max = 1000000, .arg = "MB",
      .help = "maximum memory of a thread for the texts that it translates at a time (503)"},

@@ -25,7 +25,7 @@ const Command COMMANDS[] = {
     {"average", cmd_average, "average the weights of several models"},
     {"convert", cmd_convert, "make a model smaller, or read one of another program"},
     {"models", cmd_models, "list, add and remove models by name"},
-    {"detect", cmd_detect, "tell which language each line is in"},
+    {"detect", cmd_detect, "detect the language of each line"},
     {"demo", cmd_demo, "textbook examples of attention and positional encodings"},
     {"completion", cmd_completion, "print a completion script for bash, zsh or fish"},
     {0},

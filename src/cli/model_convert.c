@@ -9,7 +9,7 @@
 /* clang-format off */
 const Option MODEL_CONVERT_OPTIONS[] = {
     {.flag = "sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[0]), .arg = "FILE",
-     .help = "the SentencePiece model of a folder of CTranslate2 that has none"},
+     .help = "SentencePiece model for a CTranslate2 folder, which has none"},
     {.flag = "target-sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[1]), .arg = "FILE",
      .help = "that of the target language, if it is another"},
     {0}};
