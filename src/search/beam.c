@@ -103,6 +103,8 @@ static int pool_candidates(BeamSearch *search, const Constraints *constraints, c
             Candidate new = {r, tokens[i].token, tokens[i].log_p, row->score + tokens[i].log_p,
                              constraints_advance(constraints, row->state, tokens[i].token, attention)};
             if (twice || isnan(new.score)) continue;
+            if (i > 0 && constraints_breaks_word(constraints, &row->state, &new.state, tokens[0].token))
+                continue;
             if (new.token == VOCAB_EOS && !constraints_all_met(constraints, &new.state)) continue;
             search->pool[count++] = new;
         }

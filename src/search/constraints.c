@@ -241,48 +241,61 @@ static bool lengthens(const Tokenizer *tokenizer, int before, int token) {
     return class == CHAR_MARK || ((class == CHAR_LETTER || class == CHAR_DIGIT) && !text_is_unspaced(c));
 }
 
-/* Adds to `positions` those of the tokens in the sentence. */
-static void find_term(Tokens sentence, const IdList *ids, IdList *positions) {
-    int length = (int)ids->count, end = 0; /* of the last occurrence: "no no" is twice in "no no no" */
-    for (int s = 0; length > 0 && s + length <= sentence.length; s++) {
-        if (memcmp(sentence.ids + s, ids->ids, ids->count * sizeof *ids->ids) != 0) continue;
-        for (int at = s > end ? s : end; at < s + length; at++) id_list_add(positions, at);
-        end = s + length;
+/* Appends the text of the tokens, with spaces for markers; ends [length] receives where each of them ends. */
+static void add_tokens(const Tokenizer *tokenizer, Tokens tokens, StrBuf *text, size_t *ends) {
+    StrView space = SV(BPE_SPACE), end = SV(BPE_WORD_END);
+    bool marks_ends = tokenizer_marks_ends(tokenizer);
+    for (int i = 0; i < tokens.length; i++) {
+        StrView token = vocab_token(tokenizer_vocab(tokenizer), tokens.ids[i]);
+        if (i > 0 && !same_word(tokenizer, tokens.ids[i - 1], tokens.ids[i])) strbuf_add_char(text, ' ');
+        if (marks_ends && sv_ends(token, end)) token.length -= end.length;
+        if (marks_ends && sv_ends(token, space)) token.length -= space.length;
+        if (sv_starts(token, space))
+            token = (StrView){token.data + space.length, token.length - space.length};
+        strbuf_add(text, token);
+        ends[i] = text->length;
     }
 }
 
-/* The same for a term without a space before it: a whole word directly after a mark. */
-static void find_after_marks(Tokenizer *source, StrView term, Tokens sentence, IdList *positions) {
-    IdList ids = {0};
-    tokenizer_encode_behind(source, term, &ids);
-    int length = (int)ids.count;
-    for (int s = 1, end = s + length; length > 0 && end <= sentence.length; s++, end++) {
-        if (memcmp(sentence.ids + s, ids.ids, ids.count * sizeof *ids.ids) != 0 ||
-            !ends_with_mark(source, sentence.ids[s - 1]) ||
-            (end < sentence.length && lengthens(source, sentence.ids[end - 1], sentence.ids[end])))
-            continue;
-        for (int at = s; at < end; at++) id_list_add(positions, at);
-    }
-    id_list_free(&ids);
+static bool token_is(const Tokenizer *tokenizer, int token, const char *text) {
+    return sv_equal(vocab_token(tokenizer_vocab(tokenizer), token), sv(text));
 }
 
-bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, Tokenizer *source,
+/* Adds to `positions` those of the tokens in the sentence that write the term, or else forms of its words. */
+static void find_term(const Tokenizer *source, StrView term, Tokens sentence, IdList *positions) {
+    StrBuf buffer = {0};
+    size_t *ends = mem_alloc((size_t)sentence.length, sizeof *ends);
+    add_tokens(source, sentence, &buffer, ends);
+    StrView text = strbuf_view(&buffer);
+    for (int forms = 0; forms < 2 && positions->count == 0; forms++) {
+        int token = 0;
+        for (size_t at = 0, length; at < text.length; utf8_next(text, &at)) {
+            length = forms ? text_word_forms_at(text, at, term) : text_has_words_at(text, at, term);
+            for (; length > 0 && token < sentence.length; token++) {
+                size_t start = token > 0 ? ends[token - 1] : 0;
+                if (start >= at + length) break;
+                bool marker = ends[token] == at && token_is(source, sentence.ids[token], BPE_SPACE);
+                if (marker || ends[token] > at) id_list_add(positions, token);
+            }
+        }
+    }
+    mem_free(ends);
+    strbuf_free(&buffer);
+}
+
+bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, const Tokenizer *source,
                           StrView term, Tokens sentence) {
-    IdList ids = {0}, positions = {0};
+    IdList positions = {0};
     int first = constraints->phrase_count;
     if (!constraints_add_phrase(constraints, target, text)) return false;
-    tokenizer_encode(source, term, &ids);
-    find_term(sentence, &ids, &positions);
-    if (positions.count == 0) {
-        find_after_marks(source, term, sentence, &positions);
-        if (positions.count > 0 && constraints->phrase_count == first + 1 &&
-            add_behind(constraints, target, text))
-            constraints->phrases[first + 1].after_mark = true;
-    }
+    find_term(source, term, sentence, &positions);
+    /* Many terms need the room. */
+    if (constraints->phrase_count == first + 1 && first < CONSTRAINTS_MAX / 2 &&
+        add_behind(constraints, target, text))
+        constraints->phrases[first + 1].after_mark = true;
     for (int c = first; c < constraints->phrase_count; c++)
         for (size_t i = 0; i < positions.count; i++)
             id_list_add(&constraints->phrases[c].source_positions, positions.ids[i]);
-    id_list_free(&ids);
     id_list_free(&positions);
     return true;
 }
@@ -382,6 +395,24 @@ ConstraintState constraints_advance(const Constraints *constraints, ConstraintSt
     state.last_met = next;
     state.matched = 0;
     return state;
+}
+
+/* The phrase that the last token of the hypothesis begins, or -1. */
+static int find_begun(const Constraints *constraints, const ConstraintState *state) {
+    if (state->last_met >= 0)
+        return constraints->phrases[state->last_met].ids.count == 1 ? state->last_met : -1;
+    return state->matched == 1 ? state->current : -1;
+}
+
+bool constraints_breaks_word(const Constraints *constraints, const ConstraintState *before,
+                             const ConstraintState *after, int best) {
+    int last = before->last_token, token = after->last_token;
+    const Tokenizer *target = constraints->target;
+    if (before->steps == 0 || constraints->phrase_count == 0 || find_begun(constraints, after) < 0)
+        return false;
+    bool goes_on = lengthens(target, last, best);
+    if (!same_word(target, last, token)) return goes_on;
+    return lengthens(target, last, token) && (!goes_on || !ends_with_mark(target, last));
 }
 
 bool constraints_all_met(const Constraints *constraints, const ConstraintState *state) {

@@ -14,9 +14,10 @@
  * Terms    Phrases that translate words of the source. They begin where the decoder attends to these words
  *          (after Chatterjee et al. 2017): the attention score adds to log p twice the logarithm of the
  *          attention on the source words at the step where the phrase begins. Without it a phrase that is
- *          unlikely everywhere would appear beside the words that it should replace. If the source has the
- *          words directly after a mark, as in "(Nepal)", the phrase has a variant without a space before it,
- *          which begins only after a mark.
+ *          unlikely everywhere would appear beside the words that it should replace. The phrase has a variant
+ *          without a space before it, which begins only after a mark, as in "(Nepal)".
+ * Words    A phrase does not begin inside of a word: where the token that the model finds best adds letters
+ *          to the word before.
  *
  * Owner    a zeroed Constraints has none; constraints_free releases what was added
  */
@@ -60,9 +61,9 @@ bool constraints_add_phrase(Constraints *constraints, Tokenizer *target, StrView
  * nothing is left. */
 bool constraints_add_alternatives(Constraints *constraints, Tokenizer *target, const StrView *texts,
                                   int count, int from, int to);
-/* Adds the translation of `term`, for all occurrences of its tokens in the sentence. Returns as
- * constraints_add_phrase. */
-bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, Tokenizer *source,
+/* Adds the translation of `term`, which is in normal form, for all places of the sentence that write it, or
+ * else forms of its words. Returns as constraints_add_phrase. */
+bool constraints_add_term(Constraints *constraints, Tokenizer *target, StrView text, const Tokenizer *source,
                           StrView term, Tokens sentence);
 /* Removes the phrases from number `count` on. */
 void constraints_cut_phrases(Constraints *constraints, int count);
@@ -92,6 +93,10 @@ typedef struct {
 /* `attention`: weights of the source tokens at this step; NULL if there are no terms. */
 ConstraintState constraints_advance(const Constraints *constraints, ConstraintState state, int token,
                                     const real *attention);
+/* Does a phrase begin with the last token of `after`, inside of a word of the hypothesis `before`? The word
+ * goes on if the phrase adds letters to it, or if the token that the model finds best does. */
+bool constraints_breaks_word(const Constraints *constraints, const ConstraintState *before,
+                             const ConstraintState *after, int best);
 bool constraints_all_met(const Constraints *constraints, const ConstraintState *state);
 /* The number of the hypothesis's bank: tokens of phrases that are met or under way. */
 int constraints_bank(const Constraints *constraints, const ConstraintState *state);

@@ -46,10 +46,14 @@ bool text_words_at(StrView text, size_t at, size_t length) {
     return is_word_edge(text, at) && is_word_edge(text, at + length);
 }
 
+size_t text_has_words_at(StrView text, size_t at, StrView words) {
+    StrView rest = {text.data + at, text.length - at};
+    return sv_starts(rest, words) && text_words_at(text, at, words.length) ? words.length : 0;
+}
+
 bool text_has_words(StrView text, StrView words) {
-    for (size_t at = 0; words.length > 0 && at + words.length <= text.length; at++)
-        if (memcmp(text.data + at, words.data, words.length) == 0 && text_words_at(text, at, words.length))
-            return true;
+    for (size_t at = 0; at < text.length; at++)
+        if (text_has_words_at(text, at, words) > 0) return true;
     return false;
 }
 

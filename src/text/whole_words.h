@@ -17,6 +17,8 @@ bool text_has_words(StrView text, StrView words);
 bool text_has_word_forms(StrView text, StrView words);
 /* The length of the words that begin at text.data[at] and are forms of `words`; 0: there are none. */
 size_t text_word_forms_at(StrView text, size_t at, StrView words);
+/* The length of the words if they begin at text.data[at]; 0: they do not. */
+size_t text_has_words_at(StrView text, size_t at, StrView words);
 /* Are these bytes of the text whole words? */
 bool text_words_at(StrView text, size_t at, size_t length);
 

@@ -164,10 +164,7 @@ void glossary_free(Glossary *glossary) {
 static size_t term_at(StrView text, size_t at, const Term *term) {
     StrView source = term->source;
     if (term->forms) return text_word_forms_at(text, at, source);
-    return at + source.length <= text.length && memcmp(text.data + at, source.data, source.length) == 0 &&
-                   text_words_at(text, at, source.length)
-               ? source.length
-               : 0;
+    return text_has_words_at(text, at, source);
 }
 
 /* Is the term in the text, and not hidden by a longer one? Its bytes become hidden; *found: the first of

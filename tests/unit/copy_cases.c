@@ -20,6 +20,7 @@ void copy_case_run(const CaseSection *section, StrView input, StrBuf *got) {
     strbuf_add(&pairs, case_option(section, "translations"));
     strbuf_add(&synonyms, case_option(section, "synonyms"));
     strbuf_add(&placeholder, case_option(section, "placeholder"));
+    if (sv_equal(case_option(section, "forms"), SV("yes"))) strbuf_add(&file, SV("en\tfr\tforms\n"));
     while (sv_next_word(&terms, &term)) {
         sv_next(&term, '=', &source);
         strbuf_format(&file, "%.*s\t%.*s\n", SV_ARG(source), SV_ARG(term));
@@ -43,12 +44,16 @@ void copy_case_run(const CaseSection *section, StrView input, StrBuf *got) {
     if (file.length) {
         const char *path = fixture_write("terms", file.data, file.length);
         char *paths[] = {(char *)(uintptr_t)path};
-        assert_int_equal(glossary_read(&glossary, &(StrList){paths, 1}, &TEXT, SV(""), SV("")), STATUS_OK);
+        assert_int_equal(glossary_read(&glossary, &(StrList){paths, 1}, &TEXT, SV("en"), SV("fr")),
+                         STATUS_OK);
         options.glossary = glossary;
     }
     StrBuf prefix = {0};
     strbuf_add(&prefix, case_option(section, "prefix"));
-    LineConstraints constraints = {.prefix = prefix.length ? strbuf_view(&prefix) : SV("")};
+    StrView phrase = case_option(section, "phrase");
+    LineConstraints constraints = {.prefix = prefix.length ? strbuf_view(&prefix) : SV(""),
+                                   .phrases = &phrase,
+                                   .phrase_count = phrase.length > 0};
     Workers *workers = workers_new(1);
     Translator *translator;
     Translation out = {0};

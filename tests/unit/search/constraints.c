@@ -581,15 +581,15 @@ static void test_only_the_longer_word(void **state) {
     tokenizer_free(tokenizer);
 }
 
-/* A term that the source has directly after a mark may follow a mark without a space, but not letters. */
+/* A term may follow a mark without a space, but not letters. The source has it beside marks or not. */
 static void test_after_mark(void **state) {
     (void)state;
     static const struct {
         const char *source, *text;
         bool met;
-    } CASES[] = {{"(gato)", "(chat)", true},   {"(gato)", "chat", true},     {"(gato)", "( chat)", true},
-                 {"(gato)", "(chats)", false}, {"(gato)", "schat", false},   {"a-gato", "s-chat", true},
-                 {"gato", "(chat)", false},    {"(gatos)", "(chat)", false}, {"agato", "(chat)", false}};
+    } CASES[] = {{"(gato)", "(chat)", true},   {"(gato)", "chat", true},   {"(gato)", "( chat)", true},
+                 {"(gato)", "(chats)", false}, {"(gato)", "schat", false}, {"a-gato", "s-chat", true},
+                 {"gato", "(chat)", true}};
     static const char *const LINES[] = {"(chats) schat s-chat (gatos) a-gato", NULL};
     static const real EVEN[] = {0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f, 0.1f};
     TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1};
@@ -609,6 +609,95 @@ static void test_after_mark(void **state) {
         id_list_free(&sentence);
         id_list_free(&text);
     }
+    tokenizer_free(tokenizer);
+}
+
+/* The source tokens that write a term, wherever the tokenizer cuts, or a form of its words. */
+static void test_positions(void **state) {
+    (void)state;
+    static const struct {
+        const char *source, *term,
+            *tokens; /* that write the term, with spaces between them and _ for markers */
+    } CASES[] = {{"xx <tag> xx", "tag", "tag"}, {"xx xx", "xx", "_xx _xx"},  {"xx yyz", "yy", ""},
+                 {"xx yyzs", "yyz", "_ yyz s"}, {"a yyz's", "yyz", "_ yyz"}, {"xx (xx a)", "xx a", "xx _ a"}};
+    static const char *const LINES[] = {"xx <tag> xx <tag> xx (xx (xx (xx a)", "-yyz -yyz -yyz 's", NULL};
+    TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = 16};
+    Tokenizer *tokenizer = fixture_learn(&options, LINES);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IdList sentence = fixture_encode(tokenizer, sv(CASES[i].source));
+        Constraints constraints = {0};
+        StrBuf found = {0};
+        assert_true(constraints_add_term(&constraints, tokenizer, SV("xx"), tokenizer, sv(CASES[i].term),
+                                         (Tokens){sentence.ids, (int)sentence.count}));
+        const IdList *positions = &constraints.phrases[0].source_positions;
+        for (size_t p = 0; p < positions->count; p++) {
+            StrView token = vocab_token(tokenizer_vocab(tokenizer), sentence.ids[positions->ids[p]]);
+            bool spaced = sv_starts(token, SV(BPE_SPACE));
+            if (spaced) token = (StrView){token.data + 3, token.length - 3};
+            strbuf_format(&found, "%s%s%.*s", p > 0 ? " " : "", spaced ? "_" : "", SV_ARG(token));
+        }
+        assert_string_equal(strbuf_text(&found), CASES[i].tokens);
+        strbuf_free(&found);
+        constraints_free(&constraints);
+        id_list_free(&sentence);
+    }
+    tokenizer_free(tokenizer);
+}
+
+/* The first token of a text, which continues the word before it if "-" is in front. */
+static int first_id(Tokenizer *tokenizer, const char *text) {
+    IdList ids = {0};
+    if (text[0] == '-')
+        tokenizer_encode_behind(tokenizer, sv(text + 1), &ids);
+    else
+        tokenizer_encode(tokenizer, sv(text), &ids);
+    int id = ids.ids[0];
+    id_list_free(&ids);
+    return id;
+}
+
+/* A phrase does not begin inside of a word: the token that the model finds best has more letters of it, or
+ * the phrase adds some. */
+static void test_inside_words(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *best, *begin;
+        bool breaks;
+    } CASES[] = {{"rep", "-o", "chat", true},   {"rep", "o", "chat", false}, {"rep", "-.", "chat", false},
+                 {"(", "-o", "chat", true},     {"(", "-o", "-chat", false}, {"(", "-.", "-chat", true},
+                 {"rep", "-o", "-chat", false}, {"rep", "-o", "o", false},   {"", "-o", "chat", false},
+                 {"rep c", "-o", "-hat", false}};
+    static const char *const LINES[] = {"rep rep repo repo chat chat o o (chat) (chat) (o (o repchat (.",
+                                        NULL};
+    TextOptions options = {.tokenizer = TOKENIZER_BPE, .min_count = 1, .bpe_merges = 12};
+    Tokenizer *tokenizer = fixture_learn(&options, LINES);
+    Constraints constraints = {0};
+    assert_true(
+        constraints_add_term(&constraints, tokenizer, SV("chat"), tokenizer, SV("gato"), (Tokens){0}));
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        ConstraintState before = follow_text(&constraints, tokenizer, CASES[i].before),
+                        after = constraints_advance(&constraints, before, first_id(tokenizer, CASES[i].begin),
+                                                    NULL);
+        if (constraints_breaks_word(&constraints, &before, &after, first_id(tokenizer, CASES[i].best)) !=
+            CASES[i].breaks)
+            fail_msg("%s|%s|%s", CASES[i].before, CASES[i].best, CASES[i].begin);
+    }
+    constraints_free(&constraints);
+    tokenizer_free(tokenizer);
+
+    /* Tokens that mark the ends of words: the phrase itself continues the word. */
+    options.bpe_marker = BPE_SUFFIX;
+    tokenizer = fixture_learn(&options, LINES);
+    int open = first_id(tokenizer, "repx"), closed = first_id(tokenizer, "o"),
+        chat = first_id(tokenizer, "chat");
+    assert_true(constraints_add_phrase(&constraints, tokenizer, SV("chat")));
+    for (int ended = 0; ended < 2; ended++) {
+        ConstraintState before = constraints_advance(&constraints, (ConstraintState){0},
+                                                     ended ? closed : open, NULL),
+                        after = constraints_advance(&constraints, before, chat, NULL);
+        assert_true(constraints_breaks_word(&constraints, &before, &after, closed) == !ended);
+    }
+    constraints_free(&constraints);
     tokenizer_free(tokenizer);
 }
 
@@ -735,6 +824,8 @@ int main(void) {
         cmocka_unit_test(test_longer_word),
         cmocka_unit_test(test_only_the_longer_word),
         cmocka_unit_test(test_after_mark),
+        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_inside_words),
         cmocka_unit_test(test_no_spaces),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_words_in_text),
