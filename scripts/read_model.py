@@ -33,8 +33,10 @@ class Model:
         with open(path, "rb") as file:
             header, data = json.loads(file.read(int.from_bytes(file.read(8), "little"))), file.read()
         meta = header.pop("__metadata__")
-        assert (meta["format"], meta["format_version"]) == ("attn-mt", "2")
-        self.t = {name: np.frombuffer(data[slice(*t["data_offsets"])], "<f4").reshape(t["shape"])
+        assert meta["format"] == "attn-mt" and meta["format_version"] in ("2", "4")
+        assert meta.get("precision", "float32") == "float32"
+        kinds = {"F32": "<f4", "U8": "u1", "U16": "<u2", "U32": "<u4"}
+        self.t = {name: np.frombuffer(data[slice(*t["data_offsets"])], kinds[t["dtype"]]).reshape(t["shape"])
                   for name, t in header.items()}
         config = json.loads(meta["config"])
         for key, values in READ.items():
@@ -42,9 +44,14 @@ class Model:
                 sys.exit(f"read_model.py reads no models with {key} = {value}")
         self.o, self.limits = config["model"], config["decode"]
         self.encoder, self.decoder, sides = self.o["encoder"], self.o["decoder"], ("source", "target")
-        self.source, self.target = [tokenizer(json.loads(meta.get(side, meta["source"]))) for side in sides]
+        self.source, self.target = [tokenizer(json.loads(meta.get(side, meta["source"])), self.pieces(side))
+                                    for side in sides]
         self.tables = [self.t.get("embedding", self.t.get(side + ".embedding")) for side in sides]
         self.output_table = self.t.get("output.weight", self.tables[1])
+
+    def pieces(self, side):  # of a tokenizer that is a model of SentencePiece: its file and its tokens
+        parts = [self.t.get(f"{name}.{side}", self.t.get(name + ".source")) for name in ("sentencepiece", "vocab")]
+        return [part.tobytes() for part in parts if part is not None]
 
     def linear(self, name, x):
         return x @ self.t[name + ".weight"] + self.t.get(name + ".bias", 0)

@@ -7,15 +7,17 @@ KINDS = {"'": "'", "\u2019": "'", "\u200c": "M", "\u200d": "M", **dict.fromkeys(
 RUN = re.compile("L[LM]*(?:'(?=L))?|N[NM]*|[OM']+")  # of kinds: letters with an elision, digits, others
 
 
-def tokenizer(options):
-    return (Pieces if options["tokenizer"] == "sentencepiece" else Tokenizer)(options)
+def tokenizer(options, pieces=()):
+    return Pieces(options, pieces) if options["tokenizer"] == "sentencepiece" else Tokenizer(options)
 
 
 class Pieces:
-    def __init__(self, options):
+    def __init__(self, options, pieces):  # pieces: two tensors, which files of version 2 and 3 have as JSON
         import base64, sentencepiece
-        self.model = sentencepiece.SentencePieceProcessor(model_proto=base64.b64decode(options["model"]))
-        self.tokens = ["<pad>", "<unk>", "<s>", "</s>"] + options["vocab"]
+        file, vocab = pieces or (base64.b64decode(options["model"]), None)
+        self.model = sentencepiece.SentencePieceProcessor(model_proto=file)
+        tokens = options["vocab"] if vocab is None else vocab.decode().rstrip("\0").split("\0")
+        self.tokens = ["<pad>", "<unk>", "<s>", "</s>"] + tokens
         self.ids = {token: i for i, token in enumerate(self.tokens) if i > EOS}
         self.unknown = self.model.id_to_piece(self.model.unk_id())
 

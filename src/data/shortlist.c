@@ -1,6 +1,7 @@
 /* shortlist.c - see shortlist.h. */
 #include "data/shortlist.h"
 
+#include <string.h>
 #include "base/mem.h"
 #include "tokenizer/vocab.h"
 
@@ -11,13 +12,88 @@ void shortlist_free(Shortlist *shortlist) {
     mem_free(shortlist);
 }
 
-void shortlist_write(const Shortlist *shortlist, StrBuf *out) {
-    for (int list = 0; list <= shortlist->source_size; list++) {
-        size_t first = shortlist->start[list], end = shortlist->start[list + 1];
-        for (size_t i = first; i < end; i++) strbuf_format(out, i > first ? " %d" : "%d", shortlist->ids[i]);
-        strbuf_add_char(out, ';');
-    }
+/* ---- the numbers of a model file ---- */
+
+int shortlist_width(int target_size) { return target_size <= UINT16_MAX + 1 ? 2 : 4; }
+
+static void add_number(StrBuf *out, size_t number, int width) {
+    uint32_t wide = (uint32_t)number;
+    uint16_t narrow = (uint16_t)number;
+    strbuf_add(out, width == 4 ? (StrView){(const char *)&wide, 4} : (StrView){(const char *)&narrow, 2});
 }
+
+static size_t number_at(StrView numbers, size_t index, int width) {
+    uint32_t wide;
+    uint16_t narrow;
+    if (width == 4)
+        memcpy(&wide, numbers.data + 4 * index, 4);
+    else
+        memcpy(&narrow, numbers.data + 2 * index, 2);
+    return width == 4 ? wide : narrow;
+}
+
+void shortlist_write(const Shortlist *shortlist, StrBuf *lengths, StrBuf *ids) {
+    const size_t *start = shortlist->start;
+    int width = shortlist_width(shortlist->target_size);
+    for (int list = 0; list <= shortlist->source_size; list++)
+        add_number(lengths, start[list + 1] - start[list], width);
+    for (size_t i = 0; i < start[shortlist->source_size + 1]; i++)
+        add_number(ids, (size_t)shortlist->ids[i], width);
+}
+
+static Status unpack_lengths(Shortlist *shortlist, StrView lengths, int width) {
+    size_t count = lengths.length / (size_t)width;
+    if (count != (size_t)shortlist->source_size + 1 || lengths.length % (size_t)width != 0)
+        return status_fail(STATUS_DATA, "%zu lists for %d source tokens", count, shortlist->source_size);
+    for (size_t list = 0; list < count; list++) {
+        size_t length = number_at(lengths, list, width);
+        if (length > SHORTLIST_MOST)
+            return status_fail(STATUS_DATA, "list %zu has more than %d tokens", list, SHORTLIST_MOST);
+        shortlist->start[list + 1] = shortlist->start[list] + length;
+    }
+    return STATUS_OK;
+}
+
+static Status unpack_ids(Shortlist *shortlist, StrView ids, int width) {
+    size_t count = ids.length / (size_t)width, used = shortlist->start[shortlist->source_size + 1];
+    if (ids.length % (size_t)width != 0 || used > count || (count - used) * (size_t)width >= 8)
+        return status_fail(STATUS_DATA, "%zu tokens for lists of %zu", count, used);
+    shortlist->ids = mem_alloc(used + 1, sizeof *shortlist->ids);
+    for (size_t i = 0; i < used; i++) {
+        size_t id = number_at(ids, i, width);
+        if (id < VOCAB_SPECIALS || id >= (size_t)shortlist->target_size)
+            return status_fail(STATUS_DATA, "number %zu is no target token from %d to %d", i, VOCAB_SPECIALS,
+                               shortlist->target_size - 1);
+        shortlist->ids[i] = (int)id;
+    }
+    for (size_t i = used; i < count; i++)
+        if (number_at(ids, i, width)) return status_fail(STATUS_DATA, "number %zu is in no list", i);
+    return STATUS_OK;
+}
+
+static Shortlist *shortlist_new(int source_size, int target_size) {
+    Shortlist *shortlist = mem_alloc(1, sizeof *shortlist);
+    *shortlist = (Shortlist){.source_size = source_size, .target_size = target_size};
+    shortlist->start = mem_alloc((size_t)source_size + 2, sizeof *shortlist->start);
+    return shortlist;
+}
+
+/* `built`, if it could be read. */
+static Status finish(Shortlist **shortlist, Shortlist *built, Status status) {
+    *shortlist = status == STATUS_OK ? built : NULL;
+    if (status != STATUS_OK) shortlist_free(built);
+    return status;
+}
+
+Status shortlist_read(Shortlist **shortlist, StrView lengths, StrView ids, int source_size, int target_size) {
+    Shortlist *built = shortlist_new(source_size, target_size);
+    int width = shortlist_width(target_size);
+    Status status = unpack_lengths(built, lengths, width);
+    if (status == STATUS_OK) status = unpack_ids(built, ids, width);
+    return finish(shortlist, built, status);
+}
+
+/* ---- the text of earlier releases ---- */
 
 /* Reads the id at *position and moves on. */
 static Status read_id(StrView text, size_t *position, int target_size, int *id) {
@@ -60,16 +136,13 @@ static Status read_lists(Shortlist *shortlist, StrView text) {
                : status_fail(STATUS_DATA, "text after the last list, at byte %zu", position);
 }
 
-Status shortlist_read(Shortlist **shortlist, StrView text, int source_size, int target_size) {
-    Shortlist *result = mem_alloc(1, sizeof *result);
-    *result = (Shortlist){.source_size = source_size, .target_size = target_size};
-    result->start = mem_alloc((size_t)source_size + 2, sizeof *result->start);
-    result->ids = mem_alloc(text.length / 2 + 1, sizeof *result->ids); /* an id takes two bytes at least */
-    Status status = read_lists(result, text);
-    *shortlist = status == STATUS_OK ? result : NULL;
-    if (status != STATUS_OK) shortlist_free(result);
-    return status;
+Status shortlist_read_text(Shortlist **shortlist, StrView text, int source_size, int target_size) {
+    Shortlist *built = shortlist_new(source_size, target_size);
+    built->ids = mem_alloc(text.length / 2 + 1, sizeof *built->ids); /* an id takes two bytes at least */
+    return finish(shortlist, built, read_lists(built, text));
 }
+
+/* ---- use ---- */
 
 size_t shortlist_translations(const Shortlist *shortlist) {
     return shortlist->start[shortlist->source_size + 1] - shortlist->start[1];

@@ -3,9 +3,11 @@
  * With a shortlist, each step of the search computes and compares these tokens only (Jean et al. 2015, "On
  * using very large target vocabulary for neural machine translation", section 3.3).
  *
- * Text   lists of target tokens, best first: ids separated by spaces, ';' after each list. The first list has
- *        the most frequent tokens; then there is one list per source token, in the order of their ids.
- * Fails  reading: STATUS_DATA for any other text, or ids outside the vocabulary
+ * Lists  of target tokens, best first. The first list has the most frequent tokens; then there is one list per
+ *        source token, in the order of their ids. Stored as the lengths of all lists and the ids of all lists,
+ *        little-endian numbers of shortlist_width bytes. Behind the ids there may be zeros, fewer than 8 bytes
+ * Text   in files of earlier releases: ids separated by spaces, ';' after each list
+ * Fails  reading: STATUS_DATA for any other lists or text, or ids outside the vocabulary
  */
 #ifndef DATA_SHORTLIST_H
 #define DATA_SHORTLIST_H
@@ -25,8 +27,10 @@ typedef struct {
  * intervals. */
 Shortlist *shortlist_learn(const Corpus *corpus, int source_size, int target_size, int most);
 void shortlist_free(Shortlist *shortlist);
-void shortlist_write(const Shortlist *shortlist, StrBuf *out);
-Status shortlist_read(Shortlist **shortlist, StrView text, int source_size, int target_size);
+int shortlist_width(int target_size); /* 2 or 4 */
+void shortlist_write(const Shortlist *shortlist, StrBuf *lengths, StrBuf *ids);
+Status shortlist_read(Shortlist **shortlist, StrView lengths, StrView ids, int source_size, int target_size);
+Status shortlist_read_text(Shortlist **shortlist, StrView text, int source_size, int target_size);
 /* The total length of the lists of the source tokens. */
 size_t shortlist_translations(const Shortlist *shortlist);
 /* Sets is_listed[v] for the first `best` tokens of the lists of the sentence and of the most frequent tokens.

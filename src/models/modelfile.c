@@ -7,6 +7,7 @@
 #include "io/json.h"
 #include "base/mem.h"
 #include "models/safetensors.h"
+#include "models/model_text.h"
 #include "models/safetensors_format.h"
 #include "models/weights_read.h"
 #include "autograd/quantize.h"
@@ -15,6 +16,7 @@
 #define FORMAT            "attn-mt"
 #define FORMAT_VERSION    "2" /* all numbers are floats */
 #define QUANTIZED_VERSION "3" /* weights have the precision that the metadata name */
+#define TEXT_VERSION      "4" /* the same, and the tensors of model_text.h come first */
 
 static const char *const PRECISIONS[] = {
     [WEIGHT_FLOAT32] = "float32", [WEIGHT_BF16] = "bf16", [WEIGHT_INT8] = "int8"};
@@ -71,7 +73,7 @@ static void tensors_add_int8(Tensors *t, const Param *p, const real *x, real sca
 /* byte_scales: of modelfile_save_bytes, or NULL */
 static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFormat precision,
                            const real *byte_scales) {
-    size_t most = 2 * (size_t)params->count;
+    size_t most = 2 * (size_t)params->count + TEXT_PARTS;
     Tensors t = {.items = mem_alloc(most, sizeof *t.items), .rounded = mem_alloc(most, sizeof *t.rounded)};
     for (int i = 0; i < params->count; i++) {
         const Param *p = params->items[i];
@@ -93,28 +95,28 @@ static Tensors tensors_new(const ParamSet *params, const real *weights, WeightFo
 static Status save(const Seq2Seq *model, const real *weights, WeightFormat precision, const real *byte_scales,
                    const char *provenance, const char *path, __typeof__(safetensors_write) *write) {
     Tensors tensors = tensors_new(seq2seq_params(model), weights, precision, byte_scales);
-    StrBuf config = {0}, source = {0}, target = {0}, shortlist = {0};
-    bool joint = seq2seq_source(model) == seq2seq_target(model), quantized = precision != WEIGHT_FLOAT32;
+    StrBuf config = {0};
+    ModelText text;
     config_write_json(seq2seq_config(model), &config);
-    tokenizer_write_json(seq2seq_source(model), &source);
-    if (!joint) tokenizer_write_json(seq2seq_target(model), &target);
-    const char *metadata[8][2] = {{"format", FORMAT},
-                                  {"format_version", quantized ? QUANTIZED_VERSION : FORMAT_VERSION},
+    model_text_write(&text, model);
+    size_t texts = model_text_tensors(&text, tensors.items + tensors.count);
+    const char *version = texts > 0                     ? TEXT_VERSION
+                          : precision != WEIGHT_FLOAT32 ? QUANTIZED_VERSION
+                                                        : FORMAT_VERSION;
+    const char *metadata[7][2] = {{"format", FORMAT},
+                                  {"format_version", version},
                                   {"config", strbuf_text(&config)},
                                   {"provenance", provenance},
-                                  {"source", strbuf_text(&source)}};
+                                  {"source", strbuf_text(&text.json[0])}};
     size_t count = 5;
-    if (!joint) metadata[count][0] = "target", metadata[count++][1] = strbuf_text(&target);
-    if (quantized) metadata[count][0] = "precision", metadata[count++][1] = PRECISIONS[precision];
-    if (seq2seq_shortlist(model)) {
-        shortlist_write(seq2seq_shortlist(model), &shortlist);
-        metadata[count][0] = "shortlist", metadata[count++][1] = strbuf_text(&shortlist);
-    }
-    Status status = write(path, tensors.items, tensors.count, (const char *const(*)[2])metadata, count);
+    if (text.json[1].length > 0)
+        metadata[count][0] = "target", metadata[count++][1] = strbuf_text(&text.json[1]);
+    if (strcmp(version, FORMAT_VERSION) != 0)
+        metadata[count][0] = "precision", metadata[count++][1] = PRECISIONS[precision];
+    Status status =
+        write(path, tensors.items, tensors.count + texts, (const char *const(*)[2])metadata, count);
     strbuf_free(&config);
-    strbuf_free(&source);
-    strbuf_free(&target);
-    strbuf_free(&shortlist);
+    model_text_free(&text);
     tensors_free(&tensors);
     return status;
 }
@@ -137,11 +139,13 @@ Status modelfile_save_bytes(const Seq2Seq *model, const real *scales, const char
 
 /* Readers limit the number of JSON values and the length of tokens. */
 static Status check_tokenizer(const Tokenizer *tokenizer, const char *path) {
-    StrBuf text = {0};
+    StrBuf json = {0}, pieces = {0}, vocab = {0};
     Tokenizer *copy;
-    tokenizer_write_json(tokenizer, &text);
-    Status status = tokenizer_read_json(&copy, strbuf_view(&text));
-    strbuf_free(&text);
+    tokenizer_write(tokenizer, &json, &pieces, &vocab);
+    Status status = tokenizer_read(&copy, strbuf_view(&json), strbuf_view(&pieces), strbuf_view(&vocab));
+    strbuf_free(&json);
+    strbuf_free(&pieces);
+    strbuf_free(&vocab);
     if (status != STATUS_OK)
         return status_context(status, "cannot write '%.700s': its vocabulary could not be read back", path);
     tokenizer_free(copy);
@@ -162,45 +166,59 @@ static Status require(const SafeFile *file, const char *key, const char **value)
     return *value ? STATUS_OK : status_fail(STATUS_DATA, "no '%s' in its metadata", key);
 }
 
-/* The precision of the weights. */
-static Status check_format(const SafeFile *file, WeightFormat *stored) {
+/* What the version says of the tensors. */
+typedef struct {
+    WeightFormat stored;
+    bool has_text; /* tensors of model_text.h come first */
+} FileForm;
+
+static Status check_format(const SafeFile *file, FileForm *form) {
     const char *version, *precision = PRECISIONS[WEIGHT_FLOAT32];
     if (!safetensors_metadata(file, "format") || strcmp(safetensors_metadata(file, "format"), FORMAT) != 0)
         return status_hint(status_fail(STATUS_DATA, "it is a safetensors file, but not a model of attn-mt"),
                            "models are the best.safetensors and last.safetensors of a run directory");
     TRY(require(file, "format_version", &version));
-    bool quantized = strcmp(version, QUANTIZED_VERSION) == 0;
-    if (!quantized && strcmp(version, FORMAT_VERSION) != 0)
+    form->has_text = strcmp(version, TEXT_VERSION) == 0;
+    bool quantized = strcmp(version, QUANTIZED_VERSION) == 0, floats = strcmp(version, FORMAT_VERSION) == 0;
+    if (!form->has_text && !quantized && !floats)
         return status_hint(status_fail(STATUS_DATA,
                                        "its format version is %s, this program reads " FORMAT_VERSION
-                                       " and " QUANTIZED_VERSION,
+                                       " to " TEXT_VERSION,
                                        version),
                            "another version of attn-mt wrote it: use that one, or train the model again");
     if (!safetensors_has_digests(file))
         return status_hint(status_fail(STATUS_DATA, "its checksums are missing"),
                            "every model of this format is written with them: the file was changed");
-    if (quantized) TRY(require(file, "precision", &precision));
-    for (*stored = quantized ? WEIGHT_BF16 : WEIGHT_FLOAT32; *stored <= WEIGHT_INT8; ++*stored)
-        if (strcmp(precision, PRECISIONS[*stored]) == 0) return STATUS_OK;
-    return status_fail(STATUS_DATA, "its precision is '%.40s', not bf16 or int8", precision);
+    if (!floats) TRY(require(file, "precision", &precision));
+    for (form->stored = quantized ? WEIGHT_BF16 : WEIGHT_FLOAT32; form->stored <= WEIGHT_INT8; form->stored++)
+        if (strcmp(precision, PRECISIONS[form->stored]) == 0) return STATUS_OK;
+    return status_fail(STATUS_DATA, "its precision is '%.40s', not %sbf16 or int8", precision,
+                       form->has_text ? "float32, " : "");
 }
 
-static Status read_tokenizer(const SafeFile *file, const char *key, Tokenizer **tokenizer) {
-    const char *text;
-    TRY(require(file, key, &text));
-    Status status = tokenizer_read_json(tokenizer, sv(text));
-    return status == STATUS_OK ? status : status_context(status, "metadata '%s'", key);
+/* side: 0 of the source, 1 of the target */
+static Status read_tokenizer(const SafeFile *file, const ModelText *text, int side, Tokenizer **tokenizer) {
+    static const char *const KEYS[] = {"source", "target"};
+    const char *json;
+    TRY(require(file, KEYS[side], &json));
+    StrView vocab = strbuf_view(&text->parts[TEXT_SOURCE_VOCAB + side]);
+    if (vocab.length == 0) vocab = strbuf_view(&text->parts[TEXT_SOURCE_VOCAB]);
+    Status status =
+        tokenizer_read(tokenizer, sv(json), strbuf_view(&text->parts[TEXT_SOURCE_PIECES + side]), vocab);
+    return status == STATUS_OK ? status : status_context(status, "metadata '%s'", KEYS[side]);
 }
 
-static Status read_description(const SafeFile *file, Config *config, Tokenizer **source, Tokenizer **target) {
-    const char *text;
-    TRY(require(file, "config", &text));
-    if (config_read_json(config, sv(text)) != STATUS_OK)
+static Status read_description(const SafeFile *file, const ModelText *text, Config *config,
+                               Tokenizer **source, Tokenizer **target) {
+    const char *json;
+    TRY(require(file, "config", &json));
+    if (config_read_json(config, sv(json)) != STATUS_OK)
         return status_context(STATUS_DATA, "its configuration");
-    TRY(read_tokenizer(file, "source", source));
+    TRY(read_tokenizer(file, text, 0, source));
     const char *own = safetensors_metadata(file, "target");
-    if (own && strcmp(own, safetensors_metadata(file, "source")) != 0)
-        TRY(read_tokenizer(file, "target", target));
+    bool has_pieces = text->parts[TEXT_TARGET_PIECES].length > 0;
+    if (own && (has_pieces || strcmp(own, safetensors_metadata(file, "source")) != 0))
+        TRY(read_tokenizer(file, text, 1, target));
     else
         *target = tokenizer_retain(*source);
     if (config->model.tie == TIE_ALL && *source != *target &&
@@ -209,14 +227,22 @@ static Status read_description(const SafeFile *file, Config *config, Tokenizer *
     return STATUS_OK;
 }
 
-static Status read_shortlist(const SafeFile *file, Seq2Seq *model) {
-    const char *text = safetensors_metadata(file, "shortlist");
-    Shortlist *shortlist;
-    if (!text) return STATUS_OK;
-    Status status = shortlist_read(&shortlist, sv(text), vocab_size(tokenizer_vocab(seq2seq_source(model))),
-                                   vocab_size(tokenizer_vocab(seq2seq_target(model))));
-    if (status != STATUS_OK) return status_context(status, "metadata 'shortlist'");
-    seq2seq_take_shortlist(model, shortlist);
+static Status read_shortlist(const SafeFile *file, const ModelText *text, Seq2Seq *model) {
+    const char *old = safetensors_metadata(file, "shortlist"); /* of an earlier release */
+    StrView lengths = strbuf_view(&text->parts[TEXT_SHORTLIST_LENGTHS]),
+            tokens = strbuf_view(&text->parts[TEXT_SHORTLIST_TOKENS]);
+    int source = vocab_size(tokenizer_vocab(seq2seq_source(model))),
+        target = vocab_size(tokenizer_vocab(seq2seq_target(model)));
+    Shortlist *shortlist = NULL;
+    Status status = STATUS_OK;
+    if (lengths.length > 0 || tokens.length > 0)
+        status = text->wide != (shortlist_width(target) == 4)
+                     ? status_fail(STATUS_DATA, "its numbers have another size")
+                     : shortlist_read(&shortlist, lengths, tokens, source, target);
+    else if (old)
+        status = shortlist_read_text(&shortlist, sv(old), source, target);
+    if (status != STATUS_OK) return status_context(status, "shortlist");
+    if (shortlist) seq2seq_take_shortlist(model, shortlist);
     return STATUS_OK;
 }
 
@@ -226,25 +252,41 @@ typedef struct {
     bool packed, shortlist;
 } LoadForm;
 
-static Status read_model(Seq2Seq **model, SafeFile *file, const LoadForm *form, StrBuf *provenance) {
+/* The model without its weights. */
+static Status read_outline(Seq2Seq **model, const SafeFile *file, const ModelText *text, bool shortlist) {
     Config config;
-    WeightFormat stored = WEIGHT_FLOAT32;
     Tokenizer *source = NULL, *target = NULL;
-    TRY(check_format(file, &stored));
     config_init(&config);
-    Status status = read_description(file, &config, &source, &target);
+    Status status = read_description(file, text, &config, &source, &target);
     if (status == STATUS_OK) {
         *model = seq2seq_new(&config, source, target);
-        if (form->shortlist) status = read_shortlist(file, *model);
-        if (status == STATUS_OK)
-            status = weights_read(file, stored, seq2seq_params(*model), form->format, form->packed);
-        if (status != STATUS_OK) seq2seq_free(*model);
+        if (shortlist) status = read_shortlist(file, text, *model);
     }
-    if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
-        strbuf_add(provenance, sv(safetensors_metadata(file, "provenance")));
     tokenizer_free(source);
     tokenizer_free(target);
     config_free(&config);
+    return status;
+}
+
+static Status read_model(Seq2Seq **model, SafeFile *file, const LoadForm *form, StrBuf *provenance) {
+    FileForm stored;
+    ModelText text = {0};
+    size_t texts = 0;
+    TRY(check_format(file, &stored));
+    Status status = stored.has_text ? model_text_read(&text, file, &texts) : STATUS_OK;
+    if (status == STATUS_OK) status = read_outline(model, file, &text, form->shortlist);
+    model_text_free(&text);
+    if (status == STATUS_DATA && texts > 0) { /* the reason may be damage */
+        StatusRecord fault = {0};
+        status_save(&fault, status);
+        status = safetensors_check_rest(file);
+        if (status == STATUS_OK) status = status_restore(&fault);
+    }
+    if (status == STATUS_OK)
+        status = weights_read(file, texts, stored.stored, seq2seq_params(*model), form->format, form->packed);
+    if (status != STATUS_OK && *model) seq2seq_free(*model);
+    if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
+        strbuf_add(provenance, sv(safetensors_metadata(file, "provenance")));
     return status;
 }
 
@@ -340,10 +382,10 @@ static Status read_provenance(const char *text, ModelAbout *about) {
 
 static Status read_about(const SafeFile *file, ModelAbout *about) {
     Config config;
-    WeightFormat stored;
+    FileForm form;
     const char *text, *provenance = safetensors_metadata(file, "provenance");
-    TRY(check_format(file, &stored));
-    about->precision = PRECISIONS[stored];
+    TRY(check_format(file, &form));
+    about->precision = PRECISIONS[form.stored];
     TRY(require(file, "config", &text));
     config_init(&config);
     Status status = config_read_json(&config, sv(text));
@@ -356,7 +398,9 @@ static Status read_about(const SafeFile *file, ModelAbout *about) {
         const SafeTensor *tensor = safetensors_at(file, i);
         long long size = 1;
         for (int d = 0; d < tensor->rank; d++) size *= tensor->shape[d];
-        if (!sv_ends(sv(tensor->name), SV(WEIGHTS_SCALE_SUFFIX))) about->parameters += size;
+        bool is_weight =
+            !sv_ends(sv(tensor->name), SV(WEIGHTS_SCALE_SUFFIX)) && !model_text_has(tensor->name);
+        if (is_weight) about->parameters += size;
     }
     return STATUS_OK;
 }
@@ -405,9 +449,9 @@ static Status copy_file(const SafeFile *file, StrView source, StrView target, co
     const char *(*metadata)[2] = mem_alloc(count + 1, sizeof *metadata);
     StrBuf provenance = {0};
     SafeTensor *tensors = mem_alloc(safetensors_count(file), sizeof *tensors);
-    WeightFormat stored;
+    FileForm form;
     const char *old = safetensors_metadata(file, "provenance");
-    Status status = check_format(file, &stored);
+    Status status = check_format(file, &form);
     if (status == STATUS_OK && source.length == 0)
         strbuf_add(&provenance, sv(old ? old : "{}"));
     else if (status == STATUS_OK)

@@ -2,9 +2,9 @@
  * metadata.
  *
  * Metadata  format "attn-mt", format_version, config (JSON), source and target (tokenizers as JSON;
- *           no target if they are one), provenance (JSON), shortlist (data/shortlist.h) of a model that has
- *           one, precision of quantized weights (autograd/quantize.h), and the digests of
- *           safetensors.h
+ *           no target if they are one), provenance (JSON), precision of quantized weights
+ *           (autograd/quantize.h), and the digests of safetensors.h
+ * Tensors   shortlist, and pieces and vocabularies of SentencePiece (model_text.h); then the weights
  * Fails     STATUS_DATA for a file that is not a sound model: reason and path; STATUS_RUNTIME for I/O
  */
 #ifndef MODELS_MODELFILE_H

@@ -24,7 +24,7 @@ enum { SAFETENSORS_MAX_RANK = 8 };
 
 typedef struct {
     const char *name;
-    const char *dtype; /* "F32", "F64", "BF16", "U64", "I64", "I8" or "U8" */
+    const char *dtype; /* "F32", "F64", "BF16", "U64", "I64", "I8", "U32", "U16" or "U8" */
     int rank;          /* 0 = a single number */
     long long shape[SAFETENSORS_MAX_RANK];
     const void *data; /* 64-byte aligned after reading */
@@ -54,6 +54,8 @@ Status safetensors_open(SafeFile **file, const char *path);
 Status safetensors_open_header(SafeFile **file, const char *path);
 Status safetensors_read_next(SafeFile *file, void *buffer, size_t bytes);
 Status safetensors_check_digest(SafeFile *file);
+/* Reads what is left of the file, and checks the digest: an error may come from damage. */
+Status safetensors_check_rest(SafeFile *file);
 void safetensors_close(SafeFile *file);
 /* False: another program wrote the file, or the digests were removed. */
 bool safetensors_has_digests(const SafeFile *file);

@@ -5,11 +5,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In the order of the reference writer, the widest first: everything is aligned. */
+/* First text and lists, which a reader needs before the numbers. Then the order of the reference writer, the
+ * widest first. */
 static const struct {
     const char *name;
     size_t size;
-} DTYPES[] = {{"U64", 8}, {"I64", 8}, {"F64", 8}, {"F32", 4}, {"BF16", 2}, {"I8", 1}, {"U8", 1}};
+} DTYPES[] = {{"U32", 4}, {"U16", 2}, {"U8", 1},   {"U64", 8}, {"I64", 8},
+              {"F64", 8}, {"F32", 4}, {"BF16", 2}, {"I8", 1}};
 
 enum { DTYPE_COUNT = sizeof DTYPES / sizeof *DTYPES };
 

@@ -17,7 +17,8 @@ enum { SAFETENSORS_MAX_HEADER = 16 << 20, SAFETENSORS_DIGEST = 64 };
 
 /* Bytes of one element, or 0 for a dtype we do not use. */
 size_t safetensors_element_size(const char *dtype);
-/* Place in the reference writer's order: widest first. Equal places are ordered by name. */
+/* Place in a file: U32, U16 and U8, then the reference writer's order, widest first. Equal places are ordered
+ * by name. */
 int safetensors_dtype_order(const char *dtype);
 /* Bytes of a tensor of a dtype we use; false if they are too many to count. */
 bool safetensors_tensor_bytes(const char *dtype, int rank, const long long *shape, size_t *bytes);

@@ -44,6 +44,7 @@ struct SafeFile {
     size_t count;
     HashMap *by_name;
     Sha256 digest; /* of what was read of the payload */
+    size_t taken;  /* bytes of it */
     unsigned char *data;
 };
 
@@ -252,7 +253,19 @@ Status safetensors_read_next(SafeFile *file, void *place, size_t bytes) {
         TRY(read_fully(file, to + done, size));
         sha256_add(&file->digest, to + done, size);
     }
+    file->taken += bytes;
     return STATUS_OK;
+}
+
+Status safetensors_check_rest(SafeFile *file) {
+    unsigned char *buffer = mem_alloc(CHUNK, 1);
+    Status status = STATUS_OK;
+    while (status == STATUS_OK && file->taken < file->payload_bytes) {
+        size_t left = file->payload_bytes - file->taken;
+        status = safetensors_read_next(file, buffer, left < CHUNK ? left : CHUNK);
+    }
+    mem_free(buffer);
+    return status == STATUS_OK ? safetensors_check_digest(file) : status;
 }
 
 Status safetensors_check_digest(SafeFile *file) {

@@ -32,6 +32,7 @@ typedef struct {
 
 typedef struct {
     SafeFile *file;
+    size_t first; /* tensor of the file that is read */
     ParamSet *params;
     WeightFormat stored;
     bool packed;
@@ -79,10 +80,10 @@ static Status check_size(const Reading *r) {
         needed += param_size(p);
         bytes += weights_bytes(p, r->stored);
     }
-    for (size_t i = 0; i < safetensors_count(r->file); i++) there += safetensors_at(r->file, i)->bytes;
-    if (safetensors_count(r->file) != tensors)
+    for (size_t i = r->first; i < safetensors_count(r->file); i++) there += safetensors_at(r->file, i)->bytes;
+    if (safetensors_count(r->file) - r->first != tensors)
         return status_fail(STATUS_DATA, "it has %zu tensors, its configuration asks for %zu",
-                           safetensors_count(r->file), tensors);
+                           safetensors_count(r->file) - r->first, tensors);
     if (bytes == there) return STATUS_OK;
     return status_fail(STATUS_DATA, "its configuration describes %zu parameters of %zu bytes, it holds %zu",
                        needed, bytes, there);
@@ -143,7 +144,7 @@ static Status arrange_items(Reading *r, const HashMap *by_name) {
     int count = r->params->count;
     size_t next = 1, *scales_of = mem_alloc((size_t)count, sizeof *scales_of); /* 0: not yet */
     Status status = STATUS_OK;
-    for (size_t i = 0; i < safetensors_count(r->file) && status == STATUS_OK; i++) {
+    for (size_t i = r->first; i < safetensors_count(r->file) && status == STATUS_OK; i++) {
         const SafeTensor *tensor = safetensors_at(r->file, i);
         int found = (int)hashmap_get(by_name, sv(tensor->name), 0), index = found % count;
         Param *p = r->params->items[index];
@@ -359,8 +360,9 @@ Status weights_check_depth(const ParamSet *params, WeightFormat format) {
     return STATUS_OK;
 }
 
-Status weights_read(SafeFile *file, WeightFormat stored, ParamSet *params, WeightFormat format, bool packed) {
-    Reading r = {.file = file, .params = params, .stored = stored, .packed = packed};
+Status weights_read(SafeFile *file, size_t first, WeightFormat stored, ParamSet *params, WeightFormat format,
+                    bool packed) {
+    Reading r = {.file = file, .first = first, .params = params, .stored = stored, .packed = packed};
     params->format = stored == WEIGHT_FLOAT32 ? format : stored;
     Status status = check_size(&r);
     if (status == STATUS_OK) status = weights_check_depth(params, params->format);

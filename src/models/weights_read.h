@@ -21,11 +21,13 @@ size_t weights_bytes(const Param *param, WeightFormat stored); /* with its scale
 /* STATUS_DATA if `format` is WEIGHT_INT8 and a weight is too large for 8-bit arithmetic. */
 Status weights_check_depth(const ParamSet *params, WeightFormat format);
 
-/* Fill `params`, declared and without memory, from a file of which only the header was read. `packed`:
+/* Fill `params`, declared and without memory, from a file of which only the header and the tensors before
+ * number `first` were read. `packed`:
  * weights of products are packed in `format`, and only the other parameters stay floats; WEIGHT_FLOAT32
  * takes the file's own precision. Otherwise all parameters become floats, nothing is packed, and
  * params->format is set to the precision of the file.
  * STATUS_DATA if names, dtypes, shapes or numbers are not those of the model, or the digest is wrong. */
-Status weights_read(SafeFile *file, WeightFormat stored, ParamSet *params, WeightFormat format, bool packed);
+Status weights_read(SafeFile *file, size_t first, WeightFormat stored, ParamSet *params, WeightFormat format,
+                    bool packed);
 
 #endif

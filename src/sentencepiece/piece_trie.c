@@ -1,7 +1,6 @@
 /* piece_trie.c - see piece_trie.h. */
 #include "sentencepiece/piece_trie.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 
@@ -22,10 +21,29 @@ typedef struct {
     size_t begin, end, depth;
 } Range;
 
-static int compare(const void *a, const void *b) {
-    const TriePiece *first = a, *second = b;
-    int order = sv_compare(first->text, second->text);
-    return order ? order : (first->id > second->id) - (first->id < second->id);
+enum { BYTES = 257, FEW = 24 }; /* places of an order: the end of a text, then its byte */
+
+static size_t place(const TriePiece *piece, size_t depth) {
+    return depth < piece->text.length ? 1 + (size_t)(unsigned char)piece->text.data[depth] : 0;
+}
+
+/* Sorts `pieces`, which are alike before `depth`, by their byte there; equal ones stay in order. A radix sort,
+ * node by node, is several times as fast as comparing texts. scratch: [count] */
+static void sort(TriePiece *pieces, size_t count, size_t depth, TriePiece *scratch) {
+    if (count <= FEW) {
+        for (size_t i = 1; i < count; i++) {
+            TriePiece piece = pieces[i];
+            size_t own = place(&piece, depth), to = i;
+            for (; to > 0 && place(&pieces[to - 1], depth) > own; to--) pieces[to] = pieces[to - 1];
+            pieces[to] = piece;
+        }
+        return;
+    }
+    size_t next[BYTES + 1] = {0};
+    for (size_t i = 0; i < count; i++) next[place(&pieces[i], depth) + 1]++;
+    for (size_t b = 1; b < BYTES; b++) next[b] += next[b - 1];
+    for (size_t i = 0; i < count; i++) scratch[next[place(&pieces[i], depth)]++] = pieces[i];
+    memcpy(pieces, scratch, count * sizeof *pieces);
 }
 
 static void add_node(PieceTrie *trie, char label) {
@@ -35,20 +53,26 @@ static void add_node(PieceTrie *trie, char label) {
     trie->labels[trie->count++] = label;
 }
 
-PieceTrie *piece_trie_new(TriePiece *pieces, size_t count) {
+PieceTrie *piece_trie_new(TriePiece *pieces, size_t count, int *twice) {
     PieceTrie *trie = mem_alloc(1, sizeof *trie);
+    TriePiece *scratch = mem_alloc(count + 1, sizeof *scratch);
     Range *ranges = NULL; /* [nodes] */
     size_t capacity = 0;
-    if (count > 0) qsort(pieces, count, sizeof *pieces, compare);
+    if (twice) *twice = -1;
     add_node(trie, 0);
     MEM_GROW(ranges, capacity, 1);
     ranges[0] = (Range){0, count, 0};
     for (size_t n = 0; n < trie->count; n++) {
         Range range = ranges[n];
         trie->nodes[n].first = (int)trie->count;
+        if (range.begin < range.end)
+            sort(pieces + range.begin, range.end - range.begin, range.depth, scratch);
         while (range.begin < range.end && pieces[range.begin].text.length == range.depth) {
-            if (trie->nodes[n].id < 0) trie->nodes[n].id = pieces[range.begin].id;
-            range.begin++;
+            int id = pieces[range.begin++].id;
+            if (trie->nodes[n].id < 0)
+                trie->nodes[n].id = id;
+            else if (twice)
+                *twice = id;
         }
         for (size_t begin = range.begin, end; begin < range.end; begin = end) {
             char label = pieces[begin].text.data[range.depth];
@@ -60,6 +84,7 @@ PieceTrie *piece_trie_new(TriePiece *pieces, size_t count) {
         }
     }
     mem_free(ranges);
+    mem_free(scratch);
     return trie;
 }
 

@@ -16,8 +16,9 @@ typedef struct {
 
 typedef struct PieceTrie PieceTrie;
 
-/* Sorts `pieces`. If pieces are equal, the one with the smallest id is found. */
-PieceTrie *piece_trie_new(TriePiece *pieces, size_t count);
+/* Reorders `pieces`. Of equal pieces the first one is found; *twice is the id of another, or -1 if all are
+ * distinct; `twice` may be NULL. */
+PieceTrie *piece_trie_new(TriePiece *pieces, size_t count, int *twice);
 void piece_trie_free(PieceTrie *trie);
 /* The child of `node` (0: the root) for `byte`, or 0 if there is none. */
 int piece_trie_child(const PieceTrie *trie, int node, char byte);

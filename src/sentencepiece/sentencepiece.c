@@ -148,8 +148,8 @@ static Status index_reserved(SentencePiece *model) {
     return STATUS_OK;
 }
 
-/* A trie of all pieces that text can have, or of the user-defined ones. */
-static PieceTrie *new_trie(const SentencePiece *model, bool user_defined, size_t *count) {
+/* A trie of all pieces that text can have, or of the user-defined ones. *twice: see piece_trie_new. */
+static PieceTrie *new_trie(const SentencePiece *model, bool user_defined, size_t *count, int *twice) {
     TriePiece *pieces = mem_alloc(model->count + 1, sizeof *pieces);
     *count = 0;
     for (size_t id = 0; id < model->count; id++) {
@@ -157,16 +157,20 @@ static PieceTrie *new_trie(const SentencePiece *model, bool user_defined, size_t
         if (user_defined ? piece->kind == PIECE_USER_DEFINED : !is_reserved(piece->kind))
             pieces[(*count)++] = (TriePiece){piece->text, (int)id};
     }
-    PieceTrie *trie = piece_trie_new(pieces, *count);
+    PieceTrie *trie = piece_trie_new(pieces, *count, twice);
     mem_free(pieces);
     return trie;
 }
 
 static Status index_pieces(SentencePiece *model) {
     size_t count;
-    model->trie = new_trie(model, false, &count);
+    int twice;
+    model->trie = new_trie(model, false, &count, &twice);
     if (count == 0) return status_fail(STATUS_DATA, "there are no pieces");
-    model->user_trie = new_trie(model, true, &count);
+    if (twice >= 0)
+        return status_fail(STATUS_DATA, "pieces %d and %d are equal",
+                           piece_trie_find(model->trie, model->pieces[twice].text), twice);
+    model->user_trie = new_trie(model, true, &count, NULL);
     if (count == 0) {
         piece_trie_free(model->user_trie);
         model->user_trie = NULL;
@@ -175,9 +179,6 @@ static Status index_pieces(SentencePiece *model) {
     model->least = FLT_MAX;
     for (size_t id = 0; id < model->count; id++) {
         const ModelPiece *piece = &model->pieces[id];
-        if (!is_reserved(piece->kind) && piece_trie_find(model->trie, piece->text) != (int)id)
-            return status_fail(STATUS_DATA, "pieces %d and %zu are equal",
-                               piece_trie_find(model->trie, piece->text), id);
         if (piece->kind == PIECE_NORMAL) model->least = fminf(model->least, piece->score);
     }
     return STATUS_OK;

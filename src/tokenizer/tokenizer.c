@@ -410,22 +410,36 @@ static void write_role(const Tokenizer *tokenizer, TokenRole role, StrBuf *out) 
     strbuf_add_char(out, ']');
 }
 
-void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out) {
+/* Everything but pieces and vocabulary; `pieces`: also those. */
+static void write_json(const Tokenizer *tokenizer, bool pieces, StrBuf *out) {
     strbuf_add_char(out, '{');
     write_choice(out, "tokenizer", TOKENIZER_CHOICES, (int)tokenizer->kind);
     if (tokenizer->kind != TOKENIZER_SENTENCEPIECE) {
         write_choice(out, "normalize", NORMALIZE_CHOICES, (int)tokenizer->normalize);
         strbuf_format(out, "\"lowercase\":%s,", tokenizer->lowercase ? "true" : "false");
     }
-    if (tokenizer->pieces) tokenizer_write_pieces(tokenizer, out);
     if (tokenizer->bpe) {
         write_choice(out, "marker", BPE_MARKER_CHOICES, (int)bpe_marker(tokenizer->bpe));
         write_merges(tokenizer->bpe, out);
     }
-    strbuf_add(out, SV("\"vocab\":"));
-    vocab_write_json(tokenizer->vocab, out);
+    if (tokenizer->pieces && pieces) tokenizer_write_pieces(tokenizer, out);
+    if (!tokenizer->pieces || pieces) {
+        strbuf_add(out, SV("\"vocab\":"));
+        vocab_write_json(tokenizer->vocab, out);
+    } else {
+        strbuf_cut(out, out->length - 1); /* the comma */
+    }
     for (int r = 0; r < TOKENIZER_ROLES; r++) write_role(tokenizer, (TokenRole)r, out);
     strbuf_add_char(out, '}');
+}
+
+void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out) { write_json(tokenizer, true, out); }
+
+void tokenizer_write(const Tokenizer *tokenizer, StrBuf *json, StrBuf *model, StrBuf *vocab) {
+    write_json(tokenizer, false, json);
+    if (!tokenizer->pieces) return;
+    sentencepiece_write(tokenizer->pieces, model);
+    vocab_write(tokenizer->vocab, vocab);
 }
 
 bool tokenizer_write_codes(const Tokenizer *tokenizer, StrBuf *out) {
@@ -499,20 +513,38 @@ static Status read_normalization(Tokenizer *tokenizer, const Json *object) {
     return STATUS_OK;
 }
 
+/* What is not in the JSON object: a model file of SentencePiece and a vocabulary, or two empty texts. */
+typedef struct {
+    StrView model, vocab;
+} Parts;
+
+static Status read_model(const Json *object, const Parts *parts, SentencePiece **pieces) {
+    const Json *model;
+    if (parts->model.length > 0) return sentencepiece_read(pieces, parts->model, "model");
+    TRY(get(object, "model", JSON_STRING, &model));
+    return tokenizer_read_pieces(pieces, sv(json_string(model)));
+}
+
 /* Of a model that others have trained, the vocabulary may have any tokens. */
-static Status read_pieces(Tokenizer *tokenizer, const Json *object) {
-    const Json *model, *tokens;
+static Status read_vocab(const Json *object, const Parts *parts, bool own, Vocab **vocab) {
+    const Json *tokens;
+    if (parts->model.length > 0) return vocab_read(vocab, parts->vocab, !own);
+    TRY(get(object, "vocab", JSON_ARRAY, &tokens));
+    return vocab_read_json(vocab, tokens, !own);
+}
+
+static Status read_pieces(Tokenizer *tokenizer, const Json *object, const Parts *parts) {
     SentencePiece *pieces;
     Vocab *vocab;
     bool own = tokenizer->kind == TOKENIZER_UNIGRAM;
     static const char *const keys[] = {"model", "normalize", "lowercase", NULL}, *const few[] = {"model",
                                                                                                  NULL};
     TRY(check_keys(object, own ? keys : few));
+    if (parts->model.length > 0 && (json_get(object, "model") || json_get(object, "vocab")))
+        return status_fail(STATUS_DATA, "tokenizer: its model or its vocabulary is there twice");
     if (own) TRY(read_normalization(tokenizer, object));
-    TRY(get(object, "model", JSON_STRING, &model));
-    TRY(get(object, "vocab", JSON_ARRAY, &tokens));
-    TRY(vocab_read_json(&vocab, tokens, !own));
-    Status status = tokenizer_read_pieces(&pieces, sv(json_string(model)));
+    TRY(read_vocab(object, parts, own, &vocab));
+    Status status = read_model(object, parts, &pieces);
     if (status == STATUS_OK)
         tokenizer_set_pieces(tokenizer, pieces, vocab);
     else
@@ -532,14 +564,17 @@ static Status read_other(Tokenizer *tokenizer, const Json *object) {
     return vocab_read_json(&tokenizer->vocab, vocab, false);
 }
 
-static Status read_object(Tokenizer **tokenizer, const Json *object) {
+static Status read_object(Tokenizer **tokenizer, const Json *object, const Parts *parts) {
     int kind;
     if (json_type(object) != JSON_OBJECT) return status_fail(STATUS_DATA, "tokenizer is not an object");
     TRY(get_choice(object, "tokenizer", TOKENIZER_CHOICES, &kind));
+    bool pieces = kind == TOKENIZER_SENTENCEPIECE || kind == TOKENIZER_UNIGRAM;
+    if (!pieces && parts->model.length > 0)
+        return status_fail(STATUS_DATA,
+                           "tokenizer: its kind has no model of SentencePiece, but there is one");
     *tokenizer = tokenizer_new();
     (*tokenizer)->kind = (TokenizerKind)kind;
-    bool pieces = kind == TOKENIZER_SENTENCEPIECE || kind == TOKENIZER_UNIGRAM;
-    Status status = pieces ? read_pieces(*tokenizer, object) : read_other(*tokenizer, object);
+    Status status = pieces ? read_pieces(*tokenizer, object, parts) : read_other(*tokenizer, object);
     for (int r = 0; r < TOKENIZER_ROLES && status == STATUS_OK; r++)
         status = read_role(*tokenizer, (TokenRole)r, object);
     if (status != STATUS_OK) {
@@ -549,11 +584,15 @@ static Status read_object(Tokenizer **tokenizer, const Json *object) {
     return status;
 }
 
-Status tokenizer_read_json(Tokenizer **tokenizer, StrView text) {
+Status tokenizer_read(Tokenizer **tokenizer, StrView json, StrView model, StrView vocab) {
     Json *root;
     *tokenizer = NULL;
-    TRY(json_parse(&root, text, false));
-    Status status = read_object(tokenizer, root);
+    TRY(json_parse(&root, json, false));
+    Status status = read_object(tokenizer, root, &(Parts){model, vocab});
     json_free(root);
     return status;
+}
+
+Status tokenizer_read_json(Tokenizer **tokenizer, StrView text) {
+    return tokenizer_read(tokenizer, text, SV(""), SV(""));
 }

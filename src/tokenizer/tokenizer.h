@@ -121,6 +121,10 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label);
 /* The whole tokenizer, with its merges, as a JSON object. */
 void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out);
 Status tokenizer_read_json(Tokenizer **tokenizer, StrView text);
+/* The same in parts, which are read faster: of a tokenizer with a model of SentencePiece `json` lacks "model"
+ * and "vocab"; `model` is the file, `vocab` the tokens (vocab_write). Of others `json` has everything. */
+void tokenizer_write(const Tokenizer *tokenizer, StrBuf *json, StrBuf *model, StrBuf *vocab);
+Status tokenizer_read(Tokenizer **tokenizer, StrView json, StrView model, StrView vocab);
 /* The merge list in subword-nmt's format; false for other kinds than bpe. */
 bool tokenizer_write_codes(const Tokenizer *tokenizer, StrBuf *out);
 

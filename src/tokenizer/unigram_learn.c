@@ -190,7 +190,7 @@ static void index_pieces(Learner *l) {
         l->least = fmin(l->least, l->pieces.items[i].score);
     }
     piece_trie_free(l->trie);
-    l->trie = piece_trie_new(pieces, count);
+    l->trie = piece_trie_new(pieces, count, NULL);
     mem_free(pieces);
 }
 

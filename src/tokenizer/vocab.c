@@ -3,7 +3,9 @@
 
 #include <assert.h>
 #include "base/hashmap.h"
+#include <string.h>
 #include "base/mem.h"
+#include "base/utf8.h"
 
 struct Vocab {
     HashMap *ids;
@@ -60,34 +62,66 @@ static bool has_space(StrView token) {
     return false;
 }
 
-static Status check_token(const Json *item, int id, bool with_spaces, StrView *token) {
-    if (json_type(item) != JSON_STRING)
-        return status_fail(STATUS_DATA, "vocabulary: token %d is not a string", id);
-    *token = sv(json_string(item));
-    if (token->length == 0) return status_fail(STATUS_DATA, "vocabulary: token %d is empty", id);
-    if (token->length > VOCAB_TOKEN_BYTES)
-        return status_fail(STATUS_DATA, "vocabulary: token %d has %zu bytes, more than %d", id, token->length,
+static Status add_token(Vocab *vocab, StrView token, bool with_spaces) {
+    int id = vocab_size(vocab);
+    if (token.length == 0) return status_fail(STATUS_DATA, "vocabulary: token %d is empty", id);
+    if (token.length > VOCAB_TOKEN_BYTES)
+        return status_fail(STATUS_DATA, "vocabulary: token %d has %zu bytes, more than %d", id, token.length,
                            VOCAB_TOKEN_BYTES);
-    if (!with_spaces && has_space(*token))
+    if (!with_spaces && has_space(token))
         return status_fail(STATUS_DATA, "vocabulary: token %d contains white space", id);
+    if (vocab_add(vocab, token) == id) return STATUS_OK;
+    return status_fail(STATUS_DATA, "vocabulary: token %d, '%.*s', occurs twice", id, SV_ARG(token));
+}
+
+static Status add_json(Vocab *vocab, const Json *array, bool with_spaces) {
+    for (const Json *item = json_first(array); item; item = json_after(item)) {
+        if (json_type(item) != JSON_STRING)
+            return status_fail(STATUS_DATA, "vocabulary: token %d is not a string", vocab_size(vocab));
+        TRY(add_token(vocab, sv(json_string(item)), with_spaces));
+    }
     return STATUS_OK;
 }
 
-Status vocab_read_json(Vocab **vocab, const Json *array, bool with_spaces) {
-    *vocab = NULL;
-    Vocab *result = vocab_new();
-    for (const Json *item = json_first(array); item; item = json_after(item)) {
-        int id = vocab_size(result);
-        StrView token = {0};
-        Status status = check_token(item, id, with_spaces, &token);
-        if (status == STATUS_OK && vocab_add(result, token) != id)
-            status =
-                status_fail(STATUS_DATA, "vocabulary: token %d, '%.*s', occurs twice", id, SV_ARG(token));
-        if (status != STATUS_OK) {
-            vocab_free(result);
-            return status;
-        }
+/* The last bytes of a vocabulary may be NULs, fewer than 8. */
+static bool is_padding(StrView text) {
+    static const char zeros[8];
+    return text.length < sizeof zeros && memcmp(text.data, zeros, text.length) == 0;
+}
+
+static Status add_bytes(Vocab *vocab, StrView text, bool with_spaces) {
+    size_t valid = utf8_valid_length(text);
+    if (valid < text.length) return status_fail(STATUS_DATA, "vocabulary: byte %zu is not UTF-8", valid);
+    while (text.length > 0 && !is_padding(text)) {
+        const char *end = memchr(text.data, '\0', text.length);
+        if (!end) return status_fail(STATUS_DATA, "vocabulary: no NUL after the last token");
+        StrView token = {text.data, (size_t)(end - text.data)};
+        TRY(add_token(vocab, token, with_spaces));
+        text = (StrView){end + 1, text.length - token.length - 1};
     }
-    *vocab = result;
     return STATUS_OK;
+}
+
+/* `read`, if it could be read. */
+static Status finish(Vocab **vocab, Vocab *read, Status status) {
+    *vocab = status == STATUS_OK ? read : NULL;
+    if (status != STATUS_OK) vocab_free(read);
+    return status;
+}
+
+Status vocab_read_json(Vocab **vocab, const Json *array, bool with_spaces) {
+    Vocab *read = vocab_new();
+    return finish(vocab, read, add_json(read, array, with_spaces));
+}
+
+Status vocab_read(Vocab **vocab, StrView text, bool with_spaces) {
+    Vocab *read = vocab_new();
+    return finish(vocab, read, add_bytes(read, text, with_spaces));
+}
+
+void vocab_write(const Vocab *vocab, StrBuf *out) {
+    for (int id = VOCAB_SPECIALS; id < vocab_size(vocab); id++) {
+        strbuf_add(out, vocab_token(vocab, id));
+        strbuf_add_char(out, '\0');
+    }
 }

@@ -28,5 +28,8 @@ StrView vocab_token(const Vocab *vocab, int id);
 int vocab_difference(const Vocab *a, const Vocab *b);
 void vocab_write_json(const Vocab *vocab, StrBuf *out); /* array of the tokens after the specials */
 Status vocab_read_json(Vocab **vocab, const Json *array, bool with_spaces);
+/* The same tokens as bytes: UTF-8, a NUL after each. More NULs may follow, fewer than 8. */
+void vocab_write(const Vocab *vocab, StrBuf *out);
+Status vocab_read(Vocab **vocab, StrView text, bool with_spaces);
 
 #endif

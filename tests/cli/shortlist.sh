@@ -83,8 +83,8 @@ says "--shortlist"
 
 # Invalid shortlists in model files, which are read where they are used.
 reseal=$BUILD/faults/reseal
-while IFS='|' read -r old fresh reason; do
-    "$reseal" "$model" "$TMP/bad" text shortlist "$old" "$fresh"
+while read -r tensor at number reason; do
+    "$reseal" "$model" "$TMP/bad" set "$tensor" "$at" "$number"
     expect 0 "$attn" translate --model "$TMP/bad" "$TMP/lines"
     for command in "translate --shortlist 9" "inspect"; do
         # shellcheck disable=SC2086  # the command is words
@@ -92,12 +92,12 @@ while IFS='|' read -r old fresh reason; do
         translate*) expect 3 "$attn" $command --model "$TMP/bad" "$TMP/lines" ;;
         inspect) expect 3 "$attn" $command "$TMP/bad" ;;
         esac
-        says "cannot use '$TMP/bad' as a model: metadata 'shortlist': $reason"
+        says "cannot use '$TMP/bad' as a model: shortlist: "
+        says "$reason"
     done
 done <<'END'
-;|;;|text after the last list
-;|; |no number at byte
-;| 1000000;|the number at byte
-;| 3;|the number at byte
-;|,;|neither a space nor a ';'
+shortlist.lengths 1 1001 list 1 has more than 1000 tokens
+shortlist.lengths 1 900 tokens for lists of
+shortlist.tokens 0 65535 number 0 is no target token from 4 to
+shortlist.tokens 5 3 number 5 is no target token from 4 to
 END

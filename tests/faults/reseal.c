@@ -1,9 +1,10 @@
 /* reseal.c - changes a model file and updates its checksums, as an attacker would.
  *
  *     reseal IN OUT scale X              multiply every weight by X
- *     reseal IN OUT set TENSOR I X       set value I of a tensor to X
+ *     reseal IN OUT set TENSOR I X       set value I of a tensor of floats, or of U16, to X
  *     reseal IN OUT text KEY OLD NEW     replace the first OLD in the metadata KEY by NEW
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,19 @@ static const char *replace(Arena *arena, const char *text, const char *old, cons
 }
 
 static void change(Arena *arena, SafeTensor *tensor, char **argv) {
+    bool chosen = strcmp(argv[3], "set") == 0 && strcmp(argv[4], tensor->name) == 0;
+    if (chosen && strcmp(tensor->dtype, "U16") == 0) {
+        uint16_t *items = arena_alloc(arena, tensor->bytes + sizeof *items);
+        memcpy(items, tensor->data, tensor->bytes);
+        items[atoi(argv[5])] = (uint16_t)atoi(argv[6]);
+        tensor->data = items;
+    }
     if (strcmp(tensor->dtype, "F32") != 0) return;
     float *numbers = arena_alloc(arena, tensor->bytes + sizeof *numbers);
     memcpy(numbers, tensor->data, tensor->bytes);
     if (strcmp(argv[3], "scale") == 0)
         for (size_t i = 0; i < tensor->bytes / sizeof *numbers; i++) numbers[i] *= strtof(argv[4], NULL);
-    else if (strcmp(argv[4], tensor->name) == 0)
+    else if (chosen)
         numbers[atoi(argv[5])] = strtof(argv[6], NULL);
     tensor->data = numbers;
 }

@@ -62,7 +62,7 @@ void tiny_model_give_lists(Seq2Seq *model, int words, int m, int width) {
             strbuf_format(&text, "%s%d", i ? " " : "", VOCAB_SPECIALS + (list * (7 + m) + i) % words);
         strbuf_add_char(&text, ';');
     }
-    Status status = shortlist_read(&shortlist, strbuf_view(&text), V, V);
+    Status status = shortlist_read_text(&shortlist, strbuf_view(&text), V, V);
     assert(status == STATUS_OK);
     (void)status;
     seq2seq_take_shortlist(model, shortlist);

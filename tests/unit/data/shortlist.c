@@ -89,24 +89,30 @@ static void test_is_model1(void **state) {
 
 static void test_round_trip(void **state) {
     (void)state;
-    StrBuf text = {0}, again = {0};
     make_corpus();
-    Shortlist *shortlist = shortlist_learn(&CORPUS, SOURCES, TARGETS, 100), *read;
-    shortlist_write(shortlist, &text);
-    assert_int_equal(shortlist_read(&read, strbuf_view(&text), SOURCES, TARGETS), STATUS_OK);
-    shortlist_write(read, &again);
-    assert_string_equal(strbuf_text(&text), strbuf_text(&again));
-    strbuf_free(&text);
-    strbuf_free(&again);
-    shortlist_free(shortlist);
-    shortlist_free(read);
+    for (int size = TARGETS; size <= 70000; size += 70000 - TARGETS) { /* numbers of 2 and of 4 bytes */
+        StrBuf lengths = {0}, ids = {0};
+        Shortlist *shortlist = shortlist_learn(&CORPUS, SOURCES, TARGETS, 100), *read;
+        shortlist->target_size = size;
+        shortlist_write(shortlist, &lengths, &ids);
+        int width = size > 65536 ? 4 : 2;
+        assert_int_equal(lengths.length, (SOURCES + 1) * width);
+        assert_int_equal(shortlist_read(&read, strbuf_view(&lengths), strbuf_view(&ids), SOURCES, size),
+                         STATUS_OK);
+        assert_memory_equal(shortlist->start, read->start, (SOURCES + 2) * sizeof *read->start);
+        assert_memory_equal(shortlist->ids, read->ids, read->start[SOURCES + 1] * sizeof *read->ids);
+        strbuf_free(&lengths);
+        strbuf_free(&ids);
+        shortlist_free(shortlist);
+        shortlist_free(read);
+    }
 }
 
 static void test_marks(void **state) {
     (void)state;
     Shortlist *shortlist;
     bool marked[9];
-    assert_int_equal(shortlist_read(&shortlist, SV("4 5 6;;;;;7 8;8 4;"), 6, 9), STATUS_OK);
+    assert_int_equal(shortlist_read_text(&shortlist, SV("4 5 6;;;;;7 8;8 4;"), 6, 9), STATUS_OK);
     const int ids[] = {5, 4}, none[] = {0};
     for (int best = 0; best < 4; best++) {
         memset(marked, 0, sizeof marked);
@@ -124,7 +130,43 @@ static void test_marks(void **state) {
     shortlist_free(shortlist);
 }
 
-static void test_refusals(void **state) {
+static StrView numbers(const uint16_t *from, size_t count) {
+    return (StrView){(const char *)from, count * sizeof *from};
+}
+
+static void test_refused_numbers(void **state) {
+    (void)state;
+    static const struct {
+        uint16_t lengths[4], ids[8];
+        size_t lists, tokens;
+        const char *reason;
+    } BAD[] = {{{2, 1}, {4, 5, 6}, 2, 3, "2 lists for 2 source tokens"},
+               {{2, 1, 0, 0}, {4, 5, 6}, 4, 3, "4 lists for 2 source tokens"},
+               {{2, 1001, 0}, {4, 5, 6}, 3, 3, "list 1 has more than 1000 tokens"},
+               {{2, 1, 1}, {4, 5, 6}, 3, 3, "3 tokens for lists of 4"},
+               {{2, 0, 0}, {4, 5, 0, 0, 0, 0}, 3, 6, "6 tokens for lists of 2"},
+               {{2, 0, 0}, {4, 5, 0, 4}, 3, 4, "number 3 is in no list"},
+               {{2, 0, 1}, {4, 5, 9}, 3, 3, "number 2 is no target token from 4 to 8"},
+               {{2, 0, 1}, {3, 5, 6}, 3, 3, "number 0 is no target token from 4 to 8"}};
+    Shortlist *shortlist;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        StrView lengths = numbers(BAD[i].lengths, BAD[i].lists), ids = numbers(BAD[i].ids, BAD[i].tokens);
+        shortlist = (void *)1;
+        assert_int_equal(shortlist_read(&shortlist, lengths, ids, 2, 9), STATUS_DATA);
+        assert_null(shortlist);
+        if (!strstr(status_message(), BAD[i].reason)) fail_msg("%zu: %s", i, status_message());
+    }
+    const uint16_t good[] = {2, 0, 1}, tokens[] = {4, 5, 8, 0, 0};
+    assert_int_equal(shortlist_read(&shortlist, numbers(good, 3), numbers(tokens, 5), 2, 9), STATUS_OK);
+    assert_int_equal(shortlist->ids[2], 8);
+    shortlist_free(shortlist);
+    StrView odd = {(const char *)good, 5};
+    assert_int_equal(shortlist_read(&shortlist, odd, numbers(tokens, 5), 2, 9), STATUS_DATA);
+    odd.data = (const char *)tokens;
+    assert_int_equal(shortlist_read(&shortlist, numbers(good, 3), odd, 2, 9), STATUS_DATA);
+}
+
+static void test_refused_text(void **state) {
     (void)state;
     static const struct {
         const char *text, *reason;
@@ -144,7 +186,7 @@ static void test_refusals(void **state) {
                {"4 5 6;;;;;x;8 4;", "no number at byte"}};
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         Shortlist *shortlist = (void *)1;
-        assert_int_equal(shortlist_read(&shortlist, sv(BAD[i].text), 6, 9), STATUS_DATA);
+        assert_int_equal(shortlist_read_text(&shortlist, sv(BAD[i].text), 6, 9), STATUS_DATA);
         assert_null(shortlist);
         if (!strstr(status_message(), BAD[i].reason)) fail_msg("'%s': %s", BAD[i].text, status_message());
     }
@@ -152,7 +194,7 @@ static void test_refusals(void **state) {
     Shortlist *shortlist;
     for (int i = 0; i < SHORTLIST_MOST; i++) strbuf_add(&text, i ? SV(" 4") : SV("4"));
     strbuf_add(&text, SV(" 4;"));
-    assert_int_equal(shortlist_read(&shortlist, strbuf_view(&text), 6, 9), STATUS_DATA);
+    assert_int_equal(shortlist_read_text(&shortlist, strbuf_view(&text), 6, 9), STATUS_DATA);
     assert_non_null(strstr(status_message(), "list 0 has more than 1000 tokens"));
     strbuf_free(&text);
 }
@@ -172,8 +214,9 @@ static void test_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_is_model1), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_is_model1),    cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_marks),        cmocka_unit_test(test_refused_numbers),
+        cmocka_unit_test(test_refused_text), cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "autograd/quantize.h"
 #include "kern/kern.h"
 #include "unit/text_fixture.h"
+#include "unit/tiny_model.h"
 #include "unit/model_variants.h"
 
 #define PROVENANCE "{\"update\": 7}"
@@ -115,9 +116,9 @@ static Tokenizer *sentencepiece_tokenizer(const char *path, Vocab *vocab) {
     return tokenizer_from_sentencepiece(pieces, vocab);
 }
 
-/* Two models of SentencePiece with one vocabulary and one table of embeddings, as OPUS-MT has them. */
-static void test_two_sentencepiece(void **state) {
-    (void)state;
+/* Two models of SentencePiece with one vocabulary and one table of embeddings, as OPUS-MT has them; with a
+ * shortlist. */
+static Seq2Seq *two_sentencepiece(void) {
     Tokenizer *sides[2];
     for (int side = 0; side < 2; side++) {
         const char *path = side ? "tests/golden/sentencepiece/bpe-keep.model"
@@ -133,9 +134,19 @@ static void test_two_sentencepiece(void **state) {
     config.text.tokenizer = TOKENIZER_SENTENCEPIECE;
     config.model.embedding = config.model.hidden = 4;
     config.model.tie = TIE_ALL;
-    Seq2Seq *model = seq2seq_new(&config, sides[0], sides[1]), *loaded;
+    Seq2Seq *model = seq2seq_new(&config, sides[0], sides[1]);
     assert_true(seq2seq_shares_vocabulary(model));
     params_initialize(seq2seq_params(model), 3);
+    tiny_model_give_lists(model, 3, 0, 2);
+    tokenizer_free(sides[0]);
+    tokenizer_free(sides[1]);
+    config_free(&config);
+    return model;
+}
+
+static void test_two_sentencepiece(void **state) {
+    (void)state;
+    Seq2Seq *model = two_sentencepiece(), *loaded;
     const char *one = fixture_path("one.safetensors"), *two = fixture_path("two.safetensors");
     assert_int_equal(modelfile_check(model, PROVENANCE, one), STATUS_OK);
     assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, one), STATUS_OK);
@@ -145,9 +156,17 @@ static void test_two_sentencepiece(void **state) {
     assert_same_files(one, two);
     seq2seq_free(model);
     seq2seq_free(loaded);
-    tokenizer_free(sides[0]);
-    tokenizer_free(sides[1]);
-    config_free(&config);
+}
+
+/* The tensors of a file; `text` may be NULL. */
+static size_t count_tensors(const char *path, const char *name, StrBuf *text) {
+    SafeFile *file;
+    assert_int_equal(safetensors_open(&file, path), STATUS_OK);
+    const SafeTensor *tensor = safetensors_find(file, name);
+    size_t found = tensor ? 1 : 0;
+    if (tensor && text) strbuf_add(text, (StrView){tensor->data, tensor->bytes});
+    safetensors_close(file);
+    return found;
 }
 
 /* Two tokenizers that are alike become one, as Firefox' models have them. */
@@ -172,6 +191,18 @@ static void test_same_tokenizers(void **state) {
     if (modelfile_load_floats(&loaded, one, NULL) != STATUS_OK) fail_msg("%s", status_message());
     assert_ptr_equal(seq2seq_source(loaded), seq2seq_target(loaded));
     assert_same_results(model, loaded);
+    StrBuf pieces = {0}, vocab = {0}; /* once, as they are */
+    SentencePiece *read;
+    assert_int_equal(count_tensors(one, "sentencepiece.source", &pieces), 1);
+    assert_int_equal(count_tensors(one, "vocab.source", &vocab), 1);
+    assert_int_equal(count_tensors(one, "sentencepiece.target", NULL), 0);
+    assert_int_equal(count_tensors(one, "vocab.target", NULL), 0);
+    assert_int_equal(sentencepiece_read(&read, strbuf_view(&pieces), one), STATUS_OK);
+    assert_true(vocab.length >= 52 && memcmp(vocab.data, "a\0b\0c", 6) == 0);
+    assert_int_equal((pieces.length + vocab.length) % 8, 0);
+    sentencepiece_free(read);
+    strbuf_free(&pieces);
+    strbuf_free(&vocab);
     seq2seq_free(model);
     seq2seq_free(loaded);
     tokenizer_free(sides[0]);
@@ -363,7 +394,7 @@ static SafeTensor *own_numbers(Draft *draft) {
 static void no_format(Draft *d) { drop_metadata(d, "format"); }
 static void other_format(Draft *d) { *metadata_of(d, "format") = "pt"; }
 static void no_version(Draft *d) { drop_metadata(d, "format_version"); }
-static void new_version(Draft *d) { *metadata_of(d, "format_version") = "4"; }
+static void new_version(Draft *d) { *metadata_of(d, "format_version") = "5"; }
 static void no_config(Draft *d) { drop_metadata(d, "config"); }
 static void no_source(Draft *d) { drop_metadata(d, "source"); }
 static void broken_config(Draft *d) { *metadata_of(d, "config") = "{\"model\": {"; }
@@ -487,7 +518,7 @@ static const Hostile HOSTILE[] = {
     {"no format", no_format, "not a model of attn-mt"},
     {"another format", other_format, "not a model of attn-mt"},
     {"no format version", no_version, "'format_version'"},
-    {"a newer format version", new_version, "version is 4"},
+    {"a newer format version", new_version, "version is 5, this program reads 2 to 4"},
     {"no configuration", no_config, "'config'"},
     {"no vocabulary", no_source, "'source'"},
     {"configuration cut short", broken_config, "configuration"},
@@ -518,6 +549,85 @@ static const Hostile HOSTILE[] = {
     {"tensor of bytes", integers, "U8 [8, 16] instead of"},
     {"NaN", not_a_number, "not finite"},
     {"infinity", infinite, "not finite"},
+    {NULL, NULL, NULL},
+};
+
+static SafeTensor *tensor_of(Draft *d, const char *name) {
+    for (size_t i = 0; i < d->tensor_count; i++)
+        if (strcmp(d->tensors[i].name, name) == 0) return &d->tensors[i];
+    fail_msg("no tensor '%s'", name);
+    return NULL;
+}
+static void cut_tensor(Draft *d, const char *name, long long by) {
+    SafeTensor *t = tensor_of(d, name);
+    t->bytes -= (size_t)by * (t->bytes / (size_t)t->shape[0]);
+    t->shape[0] -= by;
+}
+static void change_byte(Draft *d, const char *name, size_t at, unsigned char byte) {
+    SafeTensor *t = tensor_of(d, name);
+    unsigned char *bytes = mem_alloc(t->bytes, 1);
+    memcpy(bytes, t->data, t->bytes);
+    bytes[at] = byte;
+    t->data = bytes;
+    d->numbers = (real *)(void *)bytes;
+}
+static void no_texts(Draft *draft) {
+    size_t kept = 0;
+    for (size_t i = 0; i < draft->tensor_count; i++)
+        if (draft->tensors[i].dtype[0] != 'U') draft->tensors[kept++] = draft->tensors[i];
+    draft->tensor_count = kept;
+}
+static void texts_of_version_3(Draft *d) {
+    *metadata_of(d, "format_version") = "3";
+    *metadata_of(d, "precision") = "bf16";
+}
+static void lists_of_bytes(Draft *d) {
+    SafeTensor *t = tensor_of(d, "shortlist.lengths");
+    t->dtype = "U8";
+    t->shape[0] *= 2;
+}
+static void text_of_rank_2(Draft *d) {
+    SafeTensor *t = tensor_of(d, "vocab.source");
+    t->rank = 2;
+    t->shape[1] = 1;
+}
+static void cut_vocab(Draft *d) { cut_tensor(d, "vocab.source", 8); }
+static void broken_vocab(Draft *d) { change_byte(d, "vocab.source", 0, 0xFF); }
+static void empty_token(Draft *d) { change_byte(d, "vocab.source", 7, 0); }
+static void cut_pieces(Draft *d) { cut_tensor(d, "sentencepiece.source", 1); }
+static void no_pieces(Draft *d) { tensor_of(d, "sentencepiece.source")->name = "vocab.target"; }
+static void pieces_of_bpe(Draft *d) {
+    *metadata_of(d, "source") = "{\"tokenizer\":\"bpe\",\"normalize\":\"nfc\",\"lowercase\":false,"
+                                "\"marker\":\"prefix\",\"merges\":[],\"vocab\":[\"a\",\"b\",\"c\"]}";
+}
+static void vocab_twice(Draft *d) {
+    *metadata_of(d, "source") = "{\"tokenizer\":\"sentencepiece\",\"vocab\":[\"a\"]}";
+}
+static void cut_lengths(Draft *d) { cut_tensor(d, "shortlist.lengths", 1); }
+static void cut_tokens(Draft *d) { cut_tensor(d, "shortlist.tokens", 9); }
+static void wide_tokens(Draft *d) {
+    SafeTensor *t = tensor_of(d, "shortlist.tokens");
+    t->dtype = "U32";
+    t->shape[0] /= 2;
+}
+static void foreign_token(Draft *d) { change_byte(d, "shortlist.tokens", 3, 1); }
+
+static const Hostile HOSTILE_TEXT[] = {
+    {"no tensors but weights", no_texts, "'vocab' is missing"},
+    {"a version without text", texts_of_version_3, "'vocab' is missing"},
+    {"lists of bytes", lists_of_bytes, "is U8 of rank 1, not U16 or U32"},
+    {"text of two dimensions", text_of_rank_2, "is U8 of rank 2, not U8 of rank 1"},
+    {"vocabulary cut off", cut_vocab, "no NUL after the last token"},
+    {"vocabulary with other bytes", broken_vocab, "byte 0 is not UTF-8"},
+    {"an empty token", empty_token, "token 5 is empty"},
+    {"pieces cut off", cut_pieces, "metadata 'source': SentencePiece model 'model'"},
+    {"pieces missing", no_pieces, "'vocab' is missing"},
+    {"pieces of another tokenizer", pieces_of_bpe, "its kind has no model of SentencePiece"},
+    {"vocabulary twice", vocab_twice, "is there twice"},
+    {"a list missing", cut_lengths, "shortlist: 7 lists for 7 source tokens"},
+    {"lists cut off", cut_tokens, "shortlist: 7 tokens for lists of 16"},
+    {"lists of wide numbers", wide_tokens, "the lengths are not"},
+    {"a list with another token", foreign_token, "is no target token from 4 to 6"},
     {NULL, NULL, NULL},
 };
 
@@ -564,6 +674,12 @@ static void save_good(WeightFormat precision, const char *path) {
     seq2seq_free(model);
 }
 
+static void save_text(const char *path) {
+    Seq2Seq *model = two_sentencepiece();
+    assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, path), STATUS_OK);
+    seq2seq_free(model);
+}
+
 static void refuse(const Hostile *hostile, const char *path, int way) {
     StrBuf provenance = {0};
     Seq2Seq *loaded = (Seq2Seq *)&provenance;
@@ -594,6 +710,39 @@ static void test_without_provenance(void **state) {
     seq2seq_free(model);
 }
 
+/* Version 2: tokenizers and shortlist are text in the metadata. */
+static void test_earlier_release(void **state) {
+    (void)state;
+    Draft draft;
+    SafeFile *file;
+    StrBuf json[2] = {{0}};
+    Seq2Seq *model = two_sentencepiece(), *loaded;
+    const char *path = fixture_path("new.safetensors"), *old = fixture_path("old.safetensors"),
+               *again = fixture_path("again.safetensors");
+    assert_int_equal(modelfile_save(model, seq2seq_params(model)->data, PROVENANCE, path), STATUS_OK);
+    assert_int_equal(safetensors_open(&file, path), STATUS_OK);
+    take_apart(&draft, file);
+    no_texts(&draft);
+    assert_int_equal(safetensors_count(file) - draft.tensor_count, 5);
+    drop_metadata(&draft, "precision");
+    tokenizer_write_json(seq2seq_source(model), &json[0]);
+    tokenizer_write_json(seq2seq_target(model), &json[1]);
+    *metadata_of(&draft, "format_version") = "2";
+    *metadata_of(&draft, "source") = strbuf_text(&json[0]);
+    *metadata_of(&draft, "target") = strbuf_text(&json[1]);
+    draft.metadata[draft.metadata_count][0] = "shortlist";
+    draft.metadata[draft.metadata_count++][1] = "4 5;5 6;6 4;4 5;5 6;6 4;4 5;5 6;";
+    assert_int_equal(put_together(&draft, old), STATUS_OK);
+    safetensors_close(file);
+    if (modelfile_load_floats(&loaded, old, NULL) != STATUS_OK) fail_msg("%s", status_message());
+    assert_int_equal(modelfile_save(loaded, seq2seq_params(loaded)->data, PROVENANCE, again), STATUS_OK);
+    assert_same_files(path, again);
+    strbuf_free(&json[0]);
+    strbuf_free(&json[1]);
+    seq2seq_free(model);
+    seq2seq_free(loaded);
+}
+
 /* One table serves two tokenizers if they have the same tokens. */
 static void test_two_tokenizers(void **state) {
     (void)state;
@@ -618,12 +767,11 @@ static void test_two_tokenizers(void **state) {
     }
 }
 
-static void check_hostile(WeightFormat precision, const Hostile *cases) {
+static void check_hostile(const char *good, const Hostile *cases) {
     SafeFile *file;
     Draft draft;
     Seq2Seq *loaded;
-    const char *good = fixture_path("good.safetensors"), *path = fixture_path("hostile.safetensors");
-    save_good(precision, good);
+    const char *path = fixture_path("hostile.safetensors");
     assert_int_equal(safetensors_open(&file, good), STATUS_OK);
     long before = peak_kilobytes();
     for (const Hostile *h = cases; h->name; h++) {
@@ -646,17 +794,24 @@ static void check_hostile(WeightFormat precision, const Hostile *cases) {
 
 static void test_hostile(void **state) {
     (void)state;
-    check_hostile(WEIGHT_FLOAT32, HOSTILE);
-    check_hostile(WEIGHT_INT8, HOSTILE_INT8);
+    const char *good = fixture_path("good.safetensors");
+    save_good(WEIGHT_FLOAT32, good);
+    check_hostile(good, HOSTILE);
+    save_good(WEIGHT_INT8, good);
+    check_hostile(good, HOSTILE_INT8);
+    save_text(good);
+    check_hostile(good, HOSTILE_TEXT);
 }
 
 /* A truncated file and a file with a changed byte are refused. */
-static void check_damaged(WeightFormat precision) {
+static void check_damaged(const char *good) {
     Seq2Seq *loaded;
-    const char *good = fixture_path("good.safetensors"), *path = fixture_path("damaged.safetensors");
+    const char *path = fixture_path("damaged.safetensors");
     StrBuf content = {0};
-    save_good(precision, good);
     read_all(good, &content);
+    uint64_t header;
+    memcpy(&header, content.data, sizeof header);
+    header += sizeof header;
     for (size_t length = 0; length < content.length; length += 1 + content.length / 97)
         for (int way = 0; way < WAYS; way++) {
             fixture_write("damaged.safetensors", content.data, length);
@@ -669,6 +824,8 @@ static void check_damaged(WeightFormat precision) {
         for (int way = 0; way < WAYS; way++) {
             Status status = load_somehow(way, &loaded, path, NULL);
             if (status != STATUS_DATA) fail_msg("byte %zu changed: status %d", at, (int)status);
+            if (at >= header && !strstr(status_message(), "damaged: the checksum of the data is wrong"))
+                fail_msg("byte %zu changed: %s", at, status_message());
         }
         content.data[at] ^= 4;
     }
@@ -686,24 +843,23 @@ static void check_damaged(WeightFormat precision) {
 
 static void test_damaged(void **state) {
     (void)state;
-    check_damaged(WEIGHT_FLOAT32);
-    check_damaged(WEIGHT_BF16);
-    check_damaged(WEIGHT_INT8);
+    const char *good = fixture_path("good.safetensors");
+    for (int precision = WEIGHT_FLOAT32; precision <= WEIGHT_INT8; precision++) {
+        save_good((WeightFormat)precision, good);
+        check_damaged(good);
+    }
+    save_text(good);
+    check_damaged(good);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_rounded),
-        cmocka_unit_test(test_extreme_numbers),
-        cmocka_unit_test(test_other_weights),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_without_provenance),
-        cmocka_unit_test(test_two_tokenizers),
-        cmocka_unit_test(test_two_sentencepiece),
-        cmocka_unit_test(test_same_tokenizers),
-        cmocka_unit_test(test_too_deep),
+        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_rounded),
+        cmocka_unit_test(test_extreme_numbers), cmocka_unit_test(test_other_weights),
+        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_earlier_release),
+        cmocka_unit_test(test_damaged),         cmocka_unit_test(test_without_provenance),
+        cmocka_unit_test(test_two_tokenizers),  cmocka_unit_test(test_two_sentencepiece),
+        cmocka_unit_test(test_same_tokenizers), cmocka_unit_test(test_too_deep),
     };
     limit_memory();
     kern_select();

@@ -67,6 +67,8 @@ static const SafeTensor TENSORS[] = {
     {.name = "small", .dtype = "I8", .rank = 2, .shape = {3, 1}, .data = SMALL, .bytes = sizeof SMALL},
     {.name = "z", .dtype = "BF16", .rank = 1, .shape = {2}, .data = HALVES, .bytes = sizeof HALVES},
     {.name = "loss", .dtype = "F64", .rank = 1, .shape = {1}, .data = DOUBLES, .bytes = sizeof DOUBLES},
+    {.name = "lengths", .dtype = "U16", .rank = 1, .shape = {2}, .data = HALVES, .bytes = sizeof HALVES},
+    {.name = "ids", .dtype = "U32", .rank = 1, .shape = {6}, .data = MATRIX, .bytes = sizeof MATRIX},
 };
 enum { TENSOR_COUNT = sizeof TENSORS / sizeof *TENSORS };
 
@@ -121,9 +123,9 @@ static void tensors_survive_a_file(void **state) {
     safetensors_metadata_at(file, 2, &key, &value);
     assert_string_equal(key, "format");
     assert_string_equal(value, "1");
-    /* Widest first, then by name. */
-    static const char *const ORDER[] = {"steps", "signed", "loss",  "a",    "decoder.w",
-                                        "empty", "z",      "small", "bytes"};
+    /* Whole numbers without sign, then the widest first, then by name. */
+    static const char *const ORDER[] = {"ids", "lengths",   "bytes", "steps", "signed", "loss",
+                                        "a",   "decoder.w", "empty", "z",     "small"};
     for (size_t i = 0; i < TENSOR_COUNT; i++) {
         bool zero = strcmp(ORDER[i], "empty") == 0 || strcmp(ORDER[i], "z") == 0; /* the same offset */
         if (!zero) assert_string_equal(safetensors_at(file, i)->name, ORDER[i]);

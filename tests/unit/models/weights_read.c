@@ -54,7 +54,7 @@ static void windows_follow_each_other(void **state) {
     write_file(-1, 0);
     ParamSet *params = declare();
     assert_int_equal(safetensors_open_header(&file, fixture_path("weights")), STATUS_OK);
-    if (weights_read(file, WEIGHT_FLOAT32, params, WEIGHT_FLOAT32, false) != STATUS_OK)
+    if (weights_read(file, 0, WEIGHT_FLOAT32, params, WEIGHT_FLOAT32, false) != STATUS_OK)
         fail_msg("%s", status_message());
     safetensors_close(file);
     for (int i = 0; i < TENSORS; i++)
@@ -68,7 +68,7 @@ static Status read_cut(off_t length) {
     ParamSet *params = declare();
     assert_int_equal(safetensors_open_header(&file, fixture_path("weights")), STATUS_OK);
     if (length > 0) assert_int_equal(truncate(fixture_path("weights"), length), 0);
-    Status status = weights_read(file, WEIGHT_FLOAT32, params, WEIGHT_FLOAT32, true);
+    Status status = weights_read(file, 0, WEIGHT_FLOAT32, params, WEIGHT_FLOAT32, true);
     safetensors_close(file);
     params_free(params);
     return status;

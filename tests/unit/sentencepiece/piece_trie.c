@@ -22,7 +22,10 @@ static void test_finds_like_a_plain_search(void **state) {
     TriePiece pieces[PIECES], sorted[PIECES];
     Rng rng = rng_new(7);
     for (int i = 0; i < PIECES; i++) sorted[i] = pieces[i] = (TriePiece){random_text(&rng, bytes[i]), i};
-    PieceTrie *trie = piece_trie_new(sorted, PIECES);
+    int twice = -2;
+    PieceTrie *trie = piece_trie_new(sorted, PIECES, &twice);
+    assert_in_range(twice, 1, PIECES - 1);
+    assert_true(piece_trie_find(trie, pieces[twice].text) < twice);
     for (int t = 0; t < TEXTS; t++) {
         StrView text = random_text(&rng, text_bytes);
         int id = -1;
@@ -40,7 +43,9 @@ static void test_finds_like_a_plain_search(void **state) {
 
 static void test_no_pieces(void **state) {
     (void)state;
-    PieceTrie *trie = piece_trie_new(NULL, 0);
+    int twice = -2;
+    PieceTrie *trie = piece_trie_new(NULL, 0, &twice);
+    assert_int_equal(twice, -1);
     assert_int_equal(piece_trie_find(trie, SV("a")), -1);
     assert_int_equal(piece_trie_longest(trie, SV("a")), 0);
     piece_trie_free(trie);
