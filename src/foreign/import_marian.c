@@ -174,9 +174,9 @@ static Status add_shortlist(Import *im) {
                                         vocab_size(tokenizer_vocab(im->source.tokenizer)), im->target.row,
                                         vocab_size(tokenizer_vocab(im->target.tokenizer)), &text);
     if (status == STATUS_OK)
-        status =
-            shortlist_read_text(&shortlist, strbuf_view(&text), vocab_size(tokenizer_vocab(im->source.tokenizer)),
-                           vocab_size(tokenizer_vocab(im->target.tokenizer)));
+        status = shortlist_read_text(&shortlist, strbuf_view(&text),
+                                     vocab_size(tokenizer_vocab(im->source.tokenizer)),
+                                     vocab_size(tokenizer_vocab(im->target.tokenizer)));
     if (status == STATUS_OK) seq2seq_take_shortlist(im->result->model, shortlist);
     strbuf_free(&file);
     strbuf_free(&text);
