@@ -1,9 +1,9 @@
 /* model_text.h - the tensors of a model file that are no parameters: the pieces and the vocabularies of
  * tokenizers that are models of SentencePiece, and a shortlist.
  *
- * As JSON in the header they would take longer to read than all weights. They stand before the weights, because
- * the sizes of the weights follow from them. A part that a model does not have is empty. The last one may end in
- * zeros, fewer than 8 bytes, so that the weights are aligned.
+ * As JSON in the header they would take longer to read than all weights. They stand before the weights,
+ * because the sizes of the weights follow from them. A part that a model does not have is empty. The last one
+ * may end in zeros, fewer than 8 bytes, so that the weights are aligned.
  *
  * Owner   free with model_text_free
  */
@@ -36,8 +36,8 @@ typedef struct {
 void model_text_write(ModelText *text, const Seq2Seq *model);
 /* The tensors of a text, at most TEXT_PARTS; their data belong to `text`. */
 size_t model_text_tensors(const ModelText *text, SafeTensor *tensors);
-/* Reads the parts at the start of a file of which only the header was read; `json` stays empty. *count is their
- * number. STATUS_DATA for a tensor of another type. */
+/* Reads the parts at the start of a file of which only the header was read; `json` stays empty. *count is
+ * their number. STATUS_DATA for a tensor of another type. */
 Status model_text_read(ModelText *text, SafeFile *file, size_t *count);
 void model_text_free(ModelText *text);
 /* Is this the name of one of the tensors? */

@@ -27,8 +27,8 @@ static size_t place(const TriePiece *piece, size_t depth) {
     return depth < piece->text.length ? 1 + (size_t)(unsigned char)piece->text.data[depth] : 0;
 }
 
-/* Sorts `pieces`, which are alike before `depth`, by their byte there; equal ones stay in order. A radix sort,
- * node by node, is several times as fast as comparing texts. scratch: [count] */
+/* Sorts `pieces`, which are alike before `depth`, by their byte there; equal ones stay in order. A radix
+ * sort, node by node, is several times as fast as comparing texts. scratch: [count] */
 static void sort(TriePiece *pieces, size_t count, size_t depth, TriePiece *scratch) {
     if (count <= FEW) {
         for (size_t i = 1; i < count; i++) {

@@ -2,8 +2,8 @@
  * model is the same after saving and loading.
  *
  * Input: config, source, target, provenance and shortlist, separated by NUL bytes. An empty part stands for
- * the metadata of a valid file, which has neither target nor shortlist. If more follows, it is a file of version
- * 4, and the rest are the tensors of TEXTS: two bytes, how long it is, and the content.
+ * the metadata of a valid file, which has neither target nor shortlist. If more follows, it is a file of
+ * version 4, and the rest are the tensors of TEXTS: two bytes, how long it is, and the content.
  */
 #include "fuzz/small_model.h"
 #include "models/modelfile.h"
