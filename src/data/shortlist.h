@@ -3,9 +3,9 @@
  * With a shortlist, each step of the search computes and compares these tokens only (Jean et al. 2015, "On
  * using very large target vocabulary for neural machine translation", section 3.3).
  *
- * Lists  of target tokens, best first. The first list has the most frequent tokens; then there is one list per
- *        source token, in the order of their ids. Stored as the lengths of all lists and the ids of all lists,
- *        little-endian numbers of shortlist_width bytes. Behind the ids there may be zeros, fewer than 8 bytes
+ * Lists  of target tokens, best first. The first list has the most frequent tokens; then there is one list
+ *        per source token, in the order of their ids. Stored as the lengths of all lists and the ids of all
+ *        lists, little-endian numbers of shortlist_width bytes. Zeros may follow, fewer than 8 bytes
  * Text   in files of earlier releases: ids separated by spaces, ';' after each list
  * Fails  reading: STATUS_DATA for any other lists or text, or ids outside the vocabulary
  */

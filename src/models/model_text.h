@@ -25,9 +25,7 @@ typedef enum {
 } TextPart;
 
 typedef struct {
-    StrBuf
-        json[2]; /* the rest of the tokenizers, source and target; that of the target is empty if both are one
-                     */
+    StrBuf json[2]; /* the rest of source and target tokenizer; the second is empty if both are one */
     StrBuf parts[TEXT_PARTS];
     bool wide; /* the shortlist has numbers of 4 bytes, else of 2 */
 } ModelText;
