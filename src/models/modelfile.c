@@ -407,8 +407,10 @@ static Status read_about(const SafeFile *file, ModelAbout *about) {
 
 Status modelfile_about(ModelAbout *about, const char *path) {
     SafeFile *file;
-    *about = (ModelAbout){.bytes = file_size(path)};
+    *about = (ModelAbout){0};
     TRY(safetensors_open_header(&file, path));
+    about->file = *safetensors_stat(file);
+    about->bytes = (long long)about->file.st_size;
     Status status = read_about(file, about);
     safetensors_close(file);
     if (status == STATUS_OK) return status;
@@ -480,6 +482,11 @@ Status modelfile_copy(const char *path, StrView source, StrView target, const ch
     Status status = copy_file(file, source, target, output);
     safetensors_close(file);
     return status;
+}
+
+bool modelfile_same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 const char *modelfile_precision(const Seq2Seq *model) { return PRECISIONS[seq2seq_params(model)->format]; }

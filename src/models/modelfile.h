@@ -10,6 +10,7 @@
 #ifndef MODELS_MODELFILE_H
 #define MODELS_MODELFILE_H
 
+#include <sys/stat.h>
 #include "models/seq2seq.h"
 
 /* `weights` is a block of the model's layout (the average of weights, for instance); `provenance` a JSON
@@ -48,6 +49,7 @@ typedef struct {
     char *source_sha256;         /* digest of the foreign model that it was made from; "" if there is none */
     const char *precision;       /* of modelfile_precision */
     long long parameters, bytes; /* bytes: of the file */
+    struct stat file;            /* when it was read */
 } ModelAbout;
 
 /* Reads the header, with its checksum, and checks everything but vocabularies and weights. */
@@ -55,6 +57,9 @@ Status modelfile_about(ModelAbout *about, const char *path);
 void model_about_free(ModelAbout *about);
 /* Writes a copy of a model file whose provenance names these languages; empty: those of the model. */
 Status modelfile_copy(const char *path, StrView source, StrView target, const char *output);
+
+/* Is it the same file, not changed or replaced? */
+bool modelfile_same(const struct stat *a, const struct stat *b);
 
 /* "float32", "bf16" or "int8": the precision of the weights that the model translates with. */
 const char *modelfile_precision(const Seq2Seq *model);

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include "base/status.h"
 
 enum { SAFETENSORS_MAX_RANK = 8 };
@@ -57,6 +58,7 @@ Status safetensors_check_digest(SafeFile *file);
 /* Reads what is left of the file, and checks the digest: an error may come from damage. */
 Status safetensors_check_rest(SafeFile *file);
 void safetensors_close(SafeFile *file);
+const struct stat *safetensors_stat(const SafeFile *file); /* of the file that was opened */
 /* False: another program wrote the file, or the digests were removed. */
 bool safetensors_has_digests(const SafeFile *file);
 

@@ -35,6 +35,7 @@ typedef struct {
 struct SafeFile {
     char *path;
     int fd;
+    struct stat about;
     size_t payload_bytes; /* size of the file without its header */
     char *header;         /* `header_length` bytes and a NUL */
     size_t header_length;
@@ -100,13 +101,12 @@ static Status read_header(SafeFile *file) {
     file->fd = file_open(file->path, O_RDONLY | O_NONBLOCK, 0);
     if (file->fd < 0)
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
-    struct stat about;
     mem_scope_file(file->fd);
-    if (fstat(file->fd, &about) != 0)
+    if (fstat(file->fd, &file->about) != 0)
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
-    if (S_ISDIR(about.st_mode)) return fail_folder(file);
-    if (!S_ISREG(about.st_mode)) return bad(file, "not a regular file");
-    uint64_t size = (uint64_t)about.st_size, length;
+    if (S_ISDIR(file->about.st_mode)) return fail_folder(file);
+    if (!S_ISREG(file->about.st_mode)) return bad(file, "not a regular file");
+    uint64_t size = (uint64_t)file->about.st_size, length;
     if (size < LENGTH_BYTES + 2)
         return hint_models(bad(file, "not a model file: too short (%llu bytes)", (unsigned long long)size));
     TRY(read_fully(file, &length, LENGTH_BYTES));
@@ -339,6 +339,8 @@ void safetensors_close(SafeFile *file) {
     mem_free(file->path);
     mem_free(file);
 }
+
+const struct stat *safetensors_stat(const SafeFile *file) { return &file->about; }
 
 bool safetensors_has_digests(const SafeFile *file) {
     return safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY) !=

@@ -262,19 +262,15 @@ Status catalog_reopen_fixed(Catalog **catalog, const Catalog *old, CatalogPair p
 
 /* ---- the folders of models ---- */
 
-static bool same_file(const struct stat *a, const struct stat *b) {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* The model of `old` if its file is the same, or a new one: also if it has guides, which are read again. */
 static CachedModel *cached_model_of(ModelCache *models, const Catalog *old, const RegistryModel *model,
-                                    const struct stat *file, PairFiles *files) {
+                                    PairFiles *files) {
     int guide_count;
     ModelGuide *guides = pair_files_guides(files, &model->about, &guide_count);
     for (int i = 0; old && i < old->model_count && guide_count == 0; i++) {
         const CatalogModel *entry = &old->models[i];
-        if (strcmp(entry->path, model->path) != 0 || !same_file(&entry->file, file)) continue;
+        if (strcmp(entry->path, model->path) != 0 || !modelfile_same(&entry->file, &model->about.file))
+            continue;
         model_guides_free(guides, guide_count);
         cached_model_hold(entry->cached);
         return entry->cached;
@@ -299,9 +295,9 @@ static void add_models(Catalog *catalog, ModelCache *models, const Catalog *old,
     for (size_t i = 0; i < registry->count; i++) {
         const RegistryModel *model = &registry->items[i];
         CatalogModel *entry = &catalog->models[catalog->model_count++];
-        *entry = (CatalogModel){.path = mem_strdup(model->path)};
-        if (stat(model->path, &entry->file) != 0) entry->file = (struct stat){0};
-        entry->cached = cached_model_of(models, old, model, &entry->file, files);
+        *entry = (CatalogModel){.cached = cached_model_of(models, old, model, files),
+                                .path = mem_strdup(model->path),
+                                .file = model->about.file};
     }
 }
 

@@ -37,6 +37,7 @@ struct CachedModel {
     char *name;
     StrList paths;
     char *languages;    /* of describe_languages; NULL: any */
+    struct stat file;   /* that has these languages */
     ModelGuide *guides; /* [guide_count] */
     int guide_count;
     size_t bytes; /* an estimate before the first load */
@@ -116,7 +117,10 @@ static char *describe_languages(const ModelAbout *about) {
 /* A file that was replaced since the server read its folder can be for other languages. */
 static attn_mt_status check_languages(const CachedModel *model, attn_mt_error *error) {
     ModelAbout about;
+    struct stat file;
     if (!model->languages) return ATTN_MT_OK;
+    bool same_file = stat(model->paths.items[0], &file) == 0 && modelfile_same(&file, &model->file);
+    if (same_file) return ATTN_MT_OK;
     if (modelfile_about(&about, model->paths.items[0]) != STATUS_OK) {
         snprintf(error->message, sizeof error->message, "%s", status_message());
         return ATTN_MT_DATA;
@@ -410,7 +414,10 @@ CachedModel *model_cache_add(ModelCache *cache, const ModelSource *source) {
     *model = (CachedModel){
         .cache = cache, .name = mem_strdup(source->name), .bytes = source->bytes, .references = 1};
     copy_list(source->paths, &model->paths);
-    if (source->about) model->languages = describe_languages(source->about);
+    if (source->about) {
+        model->languages = describe_languages(source->about);
+        model->file = source->about->file;
+    }
     model->guides = mem_alloc((size_t)source->guide_count, sizeof *model->guides);
     model->guide_count = source->guide_count;
     for (int i = 0; i < source->guide_count; i++) {
