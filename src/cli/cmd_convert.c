@@ -12,6 +12,7 @@
 
 typedef struct {
     char *output;
+    bool quiet;
     ModelConvertOptions convert;
 } ConvertOptions;
 
@@ -26,6 +27,8 @@ static const Option CONVERT_OPTIONS[] = {
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
              "half; auto: int8; for a model of another program only if it has 8 bits already"},
+    {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
+     .help = "print only warnings and errors"},
     {0}};
 /* clang-format on */
 
@@ -79,6 +82,7 @@ static Status convert_path(const StrList *files, const ConvertOptions *options) 
 
 static Status run(const StrList *files, const void *target) {
     const ConvertOptions *options = target;
+    if (options->quiet) log_set_level(LOG_WARN);
     TRY(command_refuse_overwrite_models(options->output, files));
     if (files->count == 1 && options->output) return convert_path(files, options);
     if (files->count != 1)

@@ -265,14 +265,19 @@ static void write_json(const Seq2Seq *model, const char *path, StrView provenanc
     strbuf_add(out, SV("}\n"));
 }
 
-/* Writes the members of an object as "  name      value" lines; strings without quotes. */
-static void write_members(const Json *object, int indent, StrBuf *out) {
+/* Writes the members of an object as "  name      value" lines; strings without quotes. `config`: they are
+ * options, whose keys begin with `prefix`, and only those that the model has are written; or NULL. */
+static void write_members(const Json *object, int indent, const Config *config, const char *prefix,
+                          StrBuf *out) {
+    char key[256];
     for (const Json *member = json_first(object); member; member = json_after(member)) {
+        snprintf(key, sizeof key, "%s%s%s", prefix, prefix[0] ? "." : "", json_key(member));
+        if (config && !config_applies(config, key)) continue;
         strbuf_format(out, "%*s%-24s ", indent, "", json_key(member));
         switch (json_type(member)) {
         case JSON_OBJECT:
             strbuf_add_char(out, '\n');
-            write_members(member, indent + 2, out);
+            write_members(member, indent + 2, config, key, out);
             continue;
         case JSON_STRING:
             strbuf_add(out, sv(json_string(member)));
@@ -299,7 +304,7 @@ static Status write_config(const Config *config, StrBuf *out) {
     config_write_json(config, &json);
     Status status = json_parse(&root, strbuf_view(&json), false);
     if (status == STATUS_OK) {
-        write_members(root, 2, out);
+        write_members(root, 2, config, "", out);
         json_free(root);
     }
     strbuf_free(&json);
@@ -343,7 +348,7 @@ static Status write_text(const Seq2Seq *model, const char *path, const Json *pro
     strbuf_add(out, SV("\nconfiguration\n"));
     TRY(write_config(seq2seq_config(model), out));
     strbuf_add(out, SV("\nprovenance\n"));
-    if (provenance) write_members(provenance, 2, out);
+    if (provenance) write_members(provenance, 2, NULL, "", out);
     strbuf_add(out, SV("\nparameters\n"));
     for (int i = 0; i < params->count; i++) {
         const Param *param = params->items[i];

@@ -143,6 +143,8 @@ bool config_has_dropout(const ModelOptions *model);
 bool config_has_end(const TrainOptions *train);
 /* train.schedule, never SCHEDULE_AUTO: that is linear if training has such an end, else inverse_sqrt. */
 Schedule config_schedule(const TrainOptions *train);
+/* Is the option with this key part of the model? A Transformer has no recurrent cells, for example. */
+bool config_applies(const Config *config, const char *key);
 /* The sections that a model file stores: text, model and decode. */
 void config_write_json(const Config *config, StrBuf *out);
 /* Read any sections over what `config` holds, and check the whole. */

@@ -32,7 +32,8 @@ done
 
 # A rounded model is not rounded again; --output is required and must be another file.
 model=$TMP/one/best.safetensors small=$TMP/one.int8
-expect 0 "$attn" convert "$model" -o "$TMP/again"
+expect 0 "$attn" convert -q "$model" -o "$TMP/again"
+[ ! -s "$TMP/err" ] || fail "--quiet: $(cat "$TMP/err")"
 same "int8 is what it does by itself" "$small" "$TMP/again"
 expect 3 "$attn" convert --precision bf16 "$small" -o "$TMP/none"
 says "the weights of '$small' were rounded to int8"

@@ -165,6 +165,9 @@ answers opus-ct2-int8 opus-ct2-int8.json greedy 18,19,20 "--beam-size 1 $length"
 expect 0 "$attn" convert "$foreign/firefox" -o "$TMP/bytes.safetensors"
 expect 0 "$attn" inspect "$TMP/bytes.safetensors"
 grep -q int8 "$TMP/out" || fail "firefox: the weights are not int8"
+grep -q '    autoreg  *ssru$' "$TMP/out" || fail "inspect lacks an option of the model"
+! grep -E ' (cell|bpe_merges|bidirectional|max_positions|readout) ' "$TMP/out" ||
+    fail "inspect shows options that the model does not have"
 # A folder of the torch file alone reads the same weights, rounded to 16 bits.
 mkdir "$TMP/torch"
 hf=$foreign/opus-hf
