@@ -209,10 +209,12 @@ bool marked_chunk_constrain(const MarkedChunk *chunk, Constraints *constraints, 
     placeholders_find(text, &list);
     bool fits = list.count > 0;
     for (int i = 0; i < list.count && fits; i++) {
+        StrView mark = list.items[i].text;
+        if (!marked_text_has(&chunk->text, mark)) continue; /* words in angle brackets are translated */
         fits = constraints->phrase_count + 2 * (1 + QUOTE_COUNT) <= CONSTRAINTS_MAX;
         if (!fits) break;
-        find_position(model, source, list.items[i].text, &position);
-        add_placeholder(constraints, seq2seq_target(model), text, list.items[i].text, &position);
+        find_position(model, source, mark, &position);
+        add_placeholder(constraints, seq2seq_target(model), text, mark, &position);
     }
     placeholders_free(&list);
     return fits;

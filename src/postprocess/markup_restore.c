@@ -113,12 +113,15 @@ static void write_order(Restoration *r) {
     }
 }
 
-/* Replace placeholders in the text by spaces; false if there are none. */
-static bool blank_placeholders(StrBuf *text) {
+/* Replace placeholders in the text by spaces, but not words in angle brackets; false if there are none. */
+static bool blank_placeholders(const MarkedText *marked, StrBuf *text) {
     PlaceholderScan scan = {.text = strbuf_view(text)};
     bool any = false;
-    for (Placeholder found; placeholder_next(&scan, &found); any = true)
+    for (Placeholder found; placeholder_next(&scan, &found);) {
+        if (tag_is_word(found.text) && !marked_text_has(marked, found.text)) continue;
         memset(text->data + (found.text.data - text->data), ' ', found.text.length);
+        any = true;
+    }
     return any;
 }
 
@@ -139,9 +142,10 @@ static bool restore(const MarkedText *marked, const Translation *translation, in
     Restoration r = {.marked = marked, .apart = way == IN_ORDER_APART, .writer = {.text = marked}};
     strbuf_add(&r.text, strbuf_view(&translation->items[rank].text));
     markup_place(marked, translation, rank, way != BY_ATTENTION, source, target, &r.order);
-    bool blanked = blank_placeholders(&r.text);
+    bool blanked = blank_placeholders(marked, &r.text);
     for (size_t i = 0; i < r.text.length && marked->icu; i++)
         if (r.text.data[i] == '{' || r.text.data[i] == '}') r.text.data[i] = ' ';
+    r.writer.all = strbuf_view(&r.text);
     write_order(&r);
     if (blanked) join_spaces(&r.out);
     bool agrees = marked_text_agrees(marked, strbuf_view(&r.out));

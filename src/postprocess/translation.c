@@ -121,6 +121,19 @@ static void join_text(StrView output, bool capitals, StrBuf *text) {
         strbuf_add(text, output);
 }
 
+/* The output of a chunk with marks: those and entities stay as they are. */
+static void join_output(StrView output, bool capitals, StrBuf *text) {
+    PlaceholderScan scan = {.text = output};
+    const char *from = output.data;
+    for (Placeholder found; capitals && placeholder_next(&scan, &found);) {
+        if (tag_is_word(found.text)) continue;
+        unicode_upper((StrView){from, (size_t)(found.text.data - from)}, text);
+        strbuf_add(text, found.text);
+        from = found.text.data + found.text.length;
+    }
+    join_text((StrView){from, (size_t)(output.data + output.length - from)}, capitals, text);
+}
+
 static bool starts_with_word(StrView text) {
     size_t at = 0;
     return text.length > 0 && text_is_word(utf8_next(text, &at));
@@ -251,7 +264,7 @@ static void join_item(const ChunkResults *line, int rank, const DecodeOptions *o
             const MarkedChunk *marked = &line->marked[c];
             int output = rank < marked->output_count ? rank : marked->output_count - 1;
             join_marked_gap(line, c, &item->text, &joint);
-            join_text(strbuf_view(&marked->outputs[output]), capitals, &part);
+            join_output(strbuf_view(&marked->outputs[output]), capitals, &part);
             join_marked(&item->text, &joint, marked->text.source, strbuf_view(&part));
         } else {
             join_gap(line, c, &item->text);

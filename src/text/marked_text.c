@@ -98,9 +98,9 @@ static void copy_mark(Copy *copy, const Mark *mark, int first, int end) {
 
 static bool is_half(const TextMark *mark) { return mark->kind != MARK_SINGLE && mark->partner < 0; }
 
-static bool has_text(const PlaceholderList *list, StrView text) {
-    for (int i = 0; i < list->count; i++)
-        if (sv_equal(list->items[i].text, text)) return true;
+bool marked_text_has(const MarkedText *text, StrView placeholder) {
+    for (int i = 0; i < text->placeholders.count; i++)
+        if (sv_equal(text->placeholders.items[i].text, placeholder)) return true;
     return false;
 }
 
@@ -112,7 +112,7 @@ static void find_placeholders(const MarkedText *source, StrView text, Placeholde
     for (int i = 0; i < list->count; i++) {
         StrView item = list->items[i].text;
         if (entity_decode(text, (size_t)(item.data - text.data), &c) > 0) continue;
-        if (tag_is_word(item) && !has_text(&source->placeholders, item)) continue;
+        if (tag_is_word(item) && !marked_text_has(source, item)) continue;
         list->items[count++] = list->items[i];
     }
     list->count = count;
@@ -388,13 +388,23 @@ static bool begins_tag(StrView text, size_t at) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '!' || c == '?';
 }
 
+/* Does a word in angle brackets begin here? */
+static bool begins_word(const TextWriter *writer, const char *at) {
+    if (writer->all.length == 0 || *at != '<') return false;
+    size_t position = (size_t)(at - writer->all.data), length = tag_length(writer->all, position);
+    return length > 0 && tag_is_word((StrView){at, length});
+}
+
 void text_writer_add(TextWriter *writer, StrView translation, StrBuf *out) {
     const MarkedText *text = writer->text;
     for (size_t at = 0, start = 0; at < translation.length; start = at) {
         int c = utf8_next(translation, &at);
         StrView form = text->form_count > 0 ? next_form(writer, c) : SV("");
         bool bare = c == '<' && (form.length <= 1) && begins_tag(translation, at);
-        if (text->html && c == '<' && (form.length == 0 || bare)) form = SV("&lt;");
+        if (begins_word(writer, translation.data + start))
+            form = SV("<");
+        else if (text->html && c == '<' && (form.length == 0 || bare))
+            form = SV("&lt;");
         if (form.length == 0 && text->html && c == '&') form = SV("&amp;");
         strbuf_add(out, form.length > 0 ? form : (StrView){translation.data + start, at - start});
     }

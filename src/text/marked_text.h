@@ -52,13 +52,17 @@ typedef struct {
  * is zeroed. */
 void marked_text_make(const Markup *markup, StrView source, MarkedText *text);
 void marked_text_free(MarkedText *text);
+/* Is this one of the placeholders that an output must have? */
+bool marked_text_has(const MarkedText *text, StrView placeholder);
 bool marked_text_agrees(const MarkedText *text, StrView output);
 /* Appends the output for a translation of the text in place. */
 void marked_text_write(const MarkedText *text, StrView translation, StrBuf *out);
 
-/* Writes an output in parts. Set the text and zero the rest to begin; release with mem_free(used). */
+/* Writes an output in parts. Set the text and zero the rest to begin; release with mem_free(used). `all`: the
+ * translation that the parts are views into, where words in angle brackets stay; may be empty. */
 typedef struct {
     const MarkedText *text;
+    StrView all;
     bool *used; /* [form_count] */
 } TextWriter;
 

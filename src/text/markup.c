@@ -13,14 +13,14 @@ enum { DEEPEST_PAIR = 64 }; /* with more open tags, the first ones become single
 /* Elements that browsers lay out as blocks, lines or cells, and elements with text in the head. Not included
  * are names that other formats use inside of sentences, such as <link>. */
 static const char *const BLOCKS[] = {
-    "address", "article",  "aside",    "blockquote", "body",     "br",      "button", "caption",
-    "center",  "col",      "colgroup", "dd",         "details",  "dialog",  "dir",    "div",
-    "dl",      "dt",       "fieldset", "figcaption", "figure",   "footer",  "form",   "frameset",
-    "h1",      "h2",       "h3",       "h4",         "h5",       "h6",      "head",   "header",
-    "hgroup",  "hr",       "html",     "legend",     "li",       "listing", "main",   "menu",
-    "nav",     "noframes", "noscript", "ol",         "optgroup", "option",  "p",      "plaintext",
-    "pre",     "search",   "section",  "select",     "summary",  "table",   "tbody",  "td",
-    "tfoot",   "th",       "thead",    "title",      "tr",       "ul",      "xmp"};
+    "address",  "article",  "aside",      "blockquote", "body",    "br",     "button",    "caption",
+    "center",   "col",      "colgroup",   "dd",         "details", "dialog", "div",       "dl",
+    "dt",       "fieldset", "figcaption", "figure",     "footer",  "form",   "frameset",  "h1",
+    "h2",       "h3",       "h4",         "h5",         "h6",      "head",   "header",    "hgroup",
+    "hr",       "html",     "legend",     "li",         "listing", "main",   "menu",      "nav",
+    "noframes", "noscript", "ol",         "optgroup",   "option",  "p",      "plaintext", "pre",
+    "search",   "section",  "select",     "summary",    "table",   "tbody",  "td",        "tfoot",
+    "th",       "thead",    "title",      "tr",         "ul",      "xmp"};
 /* Tags closed implicitly by the next one of their name. */
 static const char *const IMPLIED[] = {"dd", "dt", "li", "option", "p", "td", "th", "tr"};
 /* Elements whose content is neither text nor tags. */

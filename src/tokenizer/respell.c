@@ -194,25 +194,31 @@ static bool is_in_capitals(StrView text) {
 
 static size_t after_first_capital(StrView text) {
     size_t position = 0;
-    while (position < text.length && !unicode_is_upper(utf8_next(text, &position))) continue;
-    return position;
+    while (position < text.length)
+        if (unicode_is_upper(utf8_next(text, &position))) return position;
+    return 0;
 }
 
-static int weight(Cost cost) { return cost.tokens + 2 * cost.unknown; }
+void text_set_case(StrView part, LetterCase *letters, StrBuf *out) {
+    size_t first = *letters == CASE_AS_IS ? part.length : 0;
+    if (*letters == CASE_SENTENCE && (first = after_first_capital(part)) > 0) *letters = CASE_SMALL;
+    strbuf_add(out, (StrView){part.data, first});
+    unicode_lower((StrView){part.data + first, part.length - first}, out);
+}
 
-bool text_lower_capitals(Tokenizer *tokenizer, StrView text, StrBuf *out) {
-    if (!is_in_capitals(text)) return false;
-    StrBuf small = {0}, sentence = {0};
-    size_t first = after_first_capital(text);
-    unicode_lower(text, &small);
-    strbuf_add(&sentence, (StrView){text.data, first});
-    unicode_lower((StrView){text.data + first, text.length - first}, &sentence);
-    int capitals = weight(cost_of(tokenizer, text)), lower = weight(cost_of(tokenizer, strbuf_view(&small))),
-        cased = weight(cost_of(tokenizer, strbuf_view(&sentence)));
-    int best = cased <= lower ? cased : lower;
-    bool better = best * 3 <= capitals * 2;
-    if (better) strbuf_add(out, strbuf_view(cased <= lower ? &sentence : &small));
-    strbuf_free(&small);
-    strbuf_free(&sentence);
-    return better;
+/* The tokens of the text in this case; one that is unknown counts as three. */
+static int weigh(Tokenizer *tokenizer, StrView text, LetterCase letters) {
+    StrBuf other = {0};
+    text_set_case(text, &letters, &other);
+    Cost cost = cost_of(tokenizer, strbuf_view(&other));
+    strbuf_free(&other);
+    return cost.tokens + 2 * cost.unknown;
+}
+
+LetterCase text_choose_case(Tokenizer *tokenizer, StrView text) {
+    if (!is_in_capitals(text)) return CASE_AS_IS;
+    int capitals = weigh(tokenizer, text, CASE_AS_IS), small = weigh(tokenizer, text, CASE_SMALL),
+        sentence = weigh(tokenizer, text, CASE_SENTENCE), best = sentence <= small ? sentence : small;
+    if (best * 3 > capitals * 2) return CASE_AS_IS;
+    return sentence <= small ? CASE_SENTENCE : CASE_SMALL;
 }

@@ -20,9 +20,14 @@ void text_respell(Tokenizer *tokenizer, StrView text, StrBuf *out);
  * word. Appends the text with plain spaces there to `out`, and returns true if that has fewer tokens. */
 bool text_part_words(Tokenizer *tokenizer, StrView text, StrBuf *out);
 
+/* The letters that a model reads a text in: small ones, with a capital at its start or without. */
+typedef enum { CASE_AS_IS, CASE_SMALL, CASE_SENTENCE } LetterCase;
+
 /* A text in capitals that costs the vocabulary at least 3/2 of the tokens of the same text in small letters:
- * its words were learned in small letters. A token that is unknown counts as three. Appends the text in small
- * letters to `out`, with a capital at its start if that has no more tokens, and returns true. */
-bool text_lower_capitals(Tokenizer *tokenizer, StrView text, StrBuf *out);
+ * its words were learned in small letters. A token that is unknown counts as three. CASE_SENTENCE if that has
+ * no more tokens than CASE_SMALL. Any other text stays as it is. */
+LetterCase text_choose_case(Tokenizer *tokenizer, StrView text);
+/* Appends a part of the text; *letters is what the rest of it needs. */
+void text_set_case(StrView part, LetterCase *letters, StrBuf *out);
 
 #endif

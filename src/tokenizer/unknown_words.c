@@ -4,13 +4,17 @@
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "text/entities.h"
 
-static bool is_unknown(Tokenizer *tokenizer, int c, StrView character) {
+static bool is_unknown(Tokenizer *tokenizer, int c) {
     IdList ids = {0};
+    StrBuf character = {0};
     bool unknown = c == 0x2581;
-    tokenizer_encode(tokenizer, character, &ids);
+    utf8_add(&character, c);
+    tokenizer_encode(tokenizer, strbuf_view(&character), &ids);
     for (size_t i = 0; i < ids.count; i++) unknown |= ids.ids[i] == VOCAB_UNK;
     id_list_free(&ids);
+    strbuf_free(&character);
     return unknown;
 }
 
@@ -30,17 +34,17 @@ static void add_mark(Markup *markup, StrView text) {
         (Mark){.text = text, .kind = MARK_SINGLE, .type = PLACEHOLDER_EMOJI, .partner = -1};
 }
 
-void unknown_words_find(Tokenizer *tokenizer, StrView text, Markup *markup) {
+void unknown_words_find(Tokenizer *tokenizer, StrView text, bool literal, Markup *markup) {
     RunKind kind = RUN_SPACE;
     bool unknown = false; /* the run so far has an unknown character */
     size_t start = 0;     /* of the run */
-    markup->literal = true;
     for (size_t at = 0, next = 0; at <= text.length; at = next) {
-        int c = at < text.length ? utf8_next(text, &next) : ' ';
-        if (at == text.length) next = at + 1;
-        StrView character = {text.data + at, at < text.length ? next - at : 0};
+        int c = ' ';
+        size_t length = literal || at == text.length ? 0 : entity_decode(text, at, &c);
+        next = at + (at == text.length ? 1 : length);
+        if (next == at) c = utf8_next(text, &next);
         RunKind here = run_kind(c, kind);
-        bool is_new = here != RUN_SPACE && is_unknown(tokenizer, c, character);
+        bool is_new = here != RUN_SPACE && is_unknown(tokenizer, c);
         /* A run of symbols has unknown ones only. */
         bool ends = here != kind || (here == RUN_SYMBOL && is_new != unknown);
         if (ends && unknown) add_mark(markup, (StrView){text.data + start, at - start});

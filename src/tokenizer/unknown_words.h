@@ -9,8 +9,8 @@
 #include "text/markup.h"
 #include "tokenizer/tokenizer.h"
 
-/* Adds them to `markup`, which is zeroed, as single marks: views into `text`, which is valid UTF-8. Entities
- * stay text. */
-void unknown_words_find(Tokenizer *tokenizer, StrView text, Markup *markup);
+/* Adds them to `markup` as single marks: views into `text`, which is valid UTF-8. Entities are characters
+ * unless `literal`. */
+void unknown_words_find(Tokenizer *tokenizer, StrView text, bool literal, Markup *markup);
 
 #endif

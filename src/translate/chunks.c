@@ -4,9 +4,8 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "tokenizer/bpe.h"
 #include "tokenizer/respell.h"
-#include "tokenizer/unknown_words.h"
+#include "tokenizer/spelled_text.h"
 
 Chunks chunks_new(const Seq2Seq *const *models, int model_count, const TranslatorOptions *options,
                   LineNotes *notes, int lines) {
@@ -32,17 +31,6 @@ Tokens chunks_tokens(Chunks *chunks, Tokenizer *tokenizer, StrView language, Str
     int *ids = arena_alloc(chunks->arena, bytes);
     if (bytes > 0) memcpy(ids, chunks->ids.ids, bytes);
     return (Tokens){ids, (int)chunks->ids.count};
-}
-
-/* Does the tokenizer know all of the text? Not U+2581 of subwords, which it reads as another character. */
-static bool knows_all(Chunks *chunks, Tokenizer *tokenizer, StrView text) {
-    chunks->ids.count = 0;
-    tokenizer_encode(tokenizer, text, &chunks->ids);
-    for (size_t i = 0; i < chunks->ids.count; i++)
-        if (chunks->ids.ids[i] == VOCAB_UNK) return false;
-    for (size_t i = 0; i < text.length && tokenizer_has_subwords(tokenizer); i++)
-        if (sv_starts((StrView){text.data + i, text.length - i}, SV(BPE_SPACE))) return false;
-    return true;
 }
 
 static bool has_unknown(Tokens tokens) {
@@ -130,8 +118,8 @@ static bool has_tags(const MarkedText *text) {
     return false;
 }
 
-/* Add a chunk with marks; `markup` must outlive it unless all views of the marks are into `source`. */
-bool chunks_add_marked(Chunks *chunks, int line, const Markup *markup, StrView source, bool capitals) {
+/* All views of the marks are into `source`. */
+static bool chunks_add_marked(Chunks *chunks, int line, const Markup *markup, StrView source, bool capitals) {
     MarkedText text = {0};
     MarkedChunk marked;
     marked_text_make(markup, source, &text);
@@ -149,29 +137,30 @@ bool chunks_has_term(const TranslatorOptions *options, StrView text) {
     return options->glossary && glossary_find(options->glossary, text, &term, 0, 1) > 0;
 }
 
-/* Add a chunk of text without marks, in the spelling of the first model. `markup`: of its line, or NULL. */
-bool chunks_add_plain(Chunks *chunks, int line, const Markup *markup, StrView text) {
-    Tokenizer *tokenizer = seq2seq_source(chunks->models[0]);
-    StrBuf small = {0}, repaired = {0}, respelled = {0};
-    Markup unknown = {0};
-    if (chunks->options->raw) return chunks_add(chunks, line, text, (MarkedChunk){0}, false);
-    if (markup) unknown = (Markup){.html = markup->html, .icu = markup->icu, .literal = markup->literal};
-    bool capitals = text_lower_capitals(tokenizer, text, &small), added = false;
-    utf8_repair(capitals ? strbuf_view(&small) : text, &repaired);
-    if (!chunks->options->read_unknown && !knows_all(chunks, tokenizer, strbuf_view(&repaired)))
-        text_respell(tokenizer, strbuf_view(&repaired), &respelled);
-    StrView spelled = arena_text(chunks->arena, strbuf_view(respelled.length > 0 ? &respelled : &repaired));
-    if (respelled.length > 0 && tokenizer_has_subwords(tokenizer))
-        unknown_words_find(tokenizer, spelled, &unknown);
-    bool marked = markup || unknown.count > 0;
-    if (marked) added = chunks_add_marked(chunks, line, &unknown, spelled, capitals);
-    if (!marked || (!markup && !added && chunks_has_term(chunks->options, text)))
-        added = chunks_add(chunks, line, spelled, (MarkedChunk){0}, capitals);
-    if (added) chunks->texts[chunks->count - 1] = text;
-    mem_free(unknown.items);
-    strbuf_free(&small);
+/* Has the source marks, or entities? */
+static bool has_marks(const Markup *markup, StrView source) {
+    return markup &&
+           (memchr(source.data, '&', source.length) ||
+            markup_first_mark(markup, source.data) < markup_first_mark(markup, source.data + source.length));
+}
+
+bool chunks_add_source(Chunks *chunks, int line, const Markup *markup, StrView source) {
+    if (chunks->options->raw) return chunks_add(chunks, line, source, (MarkedChunk){0}, false);
+    StrBuf repaired = {0};
+    StrView text = source;
+    if (!markup) {
+        utf8_repair(source, &repaired);
+        text = strbuf_view(&repaired);
+    }
+    SpelledText spelled = spelled_text_make(seq2seq_source(chunks->models[0]), markup, text,
+                                            !chunks->options->read_unknown, chunks->arena);
+    bool marked = markup || spelled.markup.count > 0, added = false;
+    if (marked) added = chunks_add_marked(chunks, line, &spelled.markup, spelled.text, spelled.capitals);
+    if (!marked || (!markup && !added && chunks_has_term(chunks->options, source)))
+        added = chunks_add(chunks, line, spelled.text, (MarkedChunk){0}, spelled.capitals);
+    if (added && !has_marks(markup, source)) chunks->texts[chunks->count - 1] = source;
+    mem_free(spelled.markup.items);
     strbuf_free(&repaired);
-    strbuf_free(&respelled);
     return added;
 }
 

@@ -65,10 +65,8 @@ bool chunks_encode(Chunks *chunks, int chunk, StrView text);
 
 /* `marked` moves into the chunk, or is released. `capitals`: `text` is in small letters now. */
 bool chunks_add(Chunks *chunks, int line, StrView text, MarkedChunk marked, bool capitals);
-/* A text with marks; `markup` must outlive it unless all views of the marks are into `source`. */
-bool chunks_add_marked(Chunks *chunks, int line, const Markup *markup, StrView source, bool capitals);
-/* A text without marks, in the spelling of the first model. `markup`: of its line, or NULL without markup. */
-bool chunks_add_plain(Chunks *chunks, int line, const Markup *markup, StrView text);
+/* A part of a line in the spelling of the first model. `markup`: of the line, or NULL without markup. */
+bool chunks_add_source(Chunks *chunks, int line, const Markup *markup, StrView source);
 
 /* The text from `start` to `end` stands, after `gap`, before the next chunk or after the last of a line. */
 void chunks_add_gap(Chunks *chunks, const char *start, const char *end);

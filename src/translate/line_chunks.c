@@ -23,21 +23,13 @@ static void warn_long(const TranslatorOptions *options, StrView text, const Text
                  texts->count);
 }
 
-/* Has the source marks, or entities? They must not be respelled. */
-static bool has_marks(const Markup *markup, StrView source) {
-    return memchr(source.data, '&', source.length) ||
-           markup_first_mark(markup, source.data) < markup_first_mark(markup, source.data + source.length);
-}
-
 /* Add the chunk that a part of a line stands for; returns whether it has something to translate. */
 static bool chunks_add_part(Chunks *chunks, int line, StrView part, const char **end) {
     StrView source = chunks->markups ? markup_source(&chunks->markups[line], part) : part;
     const char *last = source.data + source.length;
     if (last <= *end) return false;
     if (source.data < *end) source = (StrView){*end, (size_t)(last - *end)}; /* cut in a mark */
-    const Markup *markup = chunks->markups ? &chunks->markups[line] : NULL;
-    if (!(markup && has_marks(markup, source) ? chunks_add_marked(chunks, line, markup, source, false)
-                                              : chunks_add_plain(chunks, line, markup, source)))
+    if (!chunks_add_source(chunks, line, chunks->markups ? &chunks->markups[line] : NULL, source))
         return false;
     chunks_add_gap(chunks, *end, source.data);
     *end = source.data + source.length;
@@ -78,7 +70,7 @@ static void split_text(const Chunks *chunks, StrView text, TextList *parts) {
     chunks->notes->unsplit += sentences > parts->count;
 }
 
-/* Is the text copied? With tags, its marks decide (chunks_add_marked). */
+/* Is the text copied? With tags, its marks decide (chunks_add_source). */
 static bool is_copied(const TranslatorOptions *options, StrView text) {
     return !options->raw && !options->tags && !options->translate_symbols && text_is_copied(text) &&
            !chunks_has_term(options, text);
