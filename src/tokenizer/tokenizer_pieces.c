@@ -13,8 +13,11 @@ void tokenizer_set_pieces(Tokenizer *tokenizer, SentencePiece *pieces, Vocab *vo
     tokenizer->vocab = vocab;
     tokenizer->pieces = pieces;
     tokenizer->piece_ids = mem_alloc((size_t)size, sizeof *tokenizer->piece_ids);
-    for (int i = 0; i < size; i++) {
-        int id = vocab_id(vocab, sentencepiece_piece(pieces, i));
+    for (int i = 0, next = VOCAB_SPECIALS; i < size; i++, next++) {
+        StrView piece = sentencepiece_piece(pieces, i);
+        bool follows = next < vocab_size(vocab) && sv_equal(piece, vocab_token(vocab, next)); /* mostly */
+        int id = follows ? next : vocab_id(vocab, piece);
+        if (id >= VOCAB_SPECIALS) next = id;
         bool unknown = id < VOCAB_SPECIALS || sentencepiece_kind(pieces, i) == PIECE_UNKNOWN;
         tokenizer->piece_ids[i] = unknown ? VOCAB_UNK : id;
     }
