@@ -35,11 +35,15 @@ static Status read_sample(const char *path, StrBuf *sample) {
     return status;
 }
 
+/* By the content, or by the name if that stands for a format with a content to recognize: a part of a page,
+ * a damaged PO. */
 static Status detect(const char *path, const DocumentFormat **format) {
     StrBuf sample = {0};
     if (strcmp(path, "-") == 0 || file_is_stream(path)) return STATUS_OK;
     Status status = read_sample(path, &sample);
+    const DocumentFormat *named = document_format_of_name(sv(path));
     if (status == STATUS_OK) *format = document_detect(strbuf_view(&sample));
+    if (status == STATUS_OK && !*format && named && named->detect) *format = named;
     strbuf_free(&sample);
     return status;
 }

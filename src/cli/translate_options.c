@@ -26,7 +26,7 @@ const Option TRANSLATE_OPTIONS[] = {
     {.flag = "format", .common = true, .type = OPT_CHOICE, FIELD(format), .default_text = "auto",
      .choices = "auto|lines|" DOCUMENT_FORMATS, .arg = "NAME",
      .help = "lines, or a document, of which all but the text stays; auto: html, po, xliff, srt, vtt by "
-             "content, else lines"},
+             "content or name, else lines"},
     {.flag = "confident", .type = OPT_REAL, FIELD(confident), .default_text = "2", .max = 2, .arg = "X",
      .help = "PO and XLIFF: translations with a confidence of at least X need no review; above 1: all need "
              "one (fuzzy in PO)"},

@@ -82,6 +82,18 @@ expect 0 translate -q --format text "$TMP/text"
 
 * salut ! salut !" ] || fail "text: $(cat "$TMP/out")"
 
+# By the name, if the content does not show the format: a part of a page, a damaged catalogue.
+printf '<p>go\n.</p>\n<pre>go .</pre>\n' >"$TMP/part.html"
+expect 0 translate -q "$TMP/part.html"
+[ "$(cat "$TMP/out")" = "<p>va !</p>
+<pre>go .</pre>" ] || fail "a part of a page: $(cat "$TMP/out")"
+printf 'go .\n' >"$TMP/broken.po"
+expect 3 translate "$TMP/broken.po"
+says "broken.po', line 1:"
+printf 'go .\n' >"$TMP/lines.txt"
+expect 0 translate -q "$TMP/lines.txt"
+[ "$(cat "$TMP/out")" = "va !" ] || fail "lines: $(cat "$TMP/out")"
+
 # Refused: options of lines, several documents, options of catalogues, damaged files, files of other programs.
 expect 2 translate --json "$TMP/page"
 says "option '--json' is for lines of text, and the input is an HTML page"
