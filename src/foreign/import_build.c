@@ -265,8 +265,10 @@ static Status check_all_used(const Import *im) {
         bool harmless = tensor->used || (tensor->rows * tensor->columns == 1 && tensor->data[0] == 0);
         for (size_t k = 0; k < sizeof known / sizeof *known && !harmless; k++)
             harmless = sv_ends(sv(tensor->name), sv(known[k]));
-        if (!harmless)
-            return import_refuse("model has a tensor that attn-mt does not know; its name", sv(tensor->name));
+        if (!harmless) {
+            status_fail(STATUS_DATA, "it has a tensor that attn-mt does not know: '%s'", tensor->name);
+            return status_hint(STATUS_DATA, "docs/public-models.md lists the models that are read");
+        }
     }
     return STATUS_OK;
 }
@@ -284,6 +286,7 @@ Status import_build(Import *im) {
     config_init(&config);
     Status status = config_read_json(&config, strbuf_view(&json));
     strbuf_free(&json);
+    if (status != STATUS_OK) status = status_context(STATUS_DATA, "its settings");
     if (status == STATUS_OK) {
         im->target.row[VOCAB_BOS] = im->start_row;
         im->result->model = seq2seq_new(&config, im->source.tokenizer, im->target.tokenizer);

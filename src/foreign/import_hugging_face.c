@@ -28,24 +28,41 @@ static void name_block(StrBuf *name, const char *half, int layer, const char *th
 
 static const Naming NAMING = {.names = NAMES, .transposed = true, .block = name_block};
 
-static Status setting_demand(const Import *im, const char *key, double wanted) {
-    if (fabs(import_setting_number(im, key, wanted) - wanted) < 1e-9) return STATUS_OK;
-    return import_refuse(key, SV("another than usual"));
+static Status setting_demand(const Import *im, const char *key, bool wanted) {
+    double value = import_setting_number(im, key, wanted);
+    if (fabs(value - wanted) < 1e-9) return STATUS_OK;
+    return import_refuse(key, fabs(value - !wanted) > 1e-9 ? SV("a number")
+                              : wanted                     ? SV("false")
+                                                           : SV("true"));
+}
+
+/* Sizes have no default: another size would read other numbers. */
+static Status require_sizes(const Import *im) {
+    static const char *const KEYS[] = {"d_model",        "encoder_attention_heads", "decoder_attention_heads",
+                                       "encoder_layers", "decoder_layers",          "encoder_ffn_dim",
+                                       "decoder_ffn_dim"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        double size = import_setting_number(im, KEYS[i], 0);
+        if (!(size >= 1 && size <= 1e6 && size - floor(size) <= 0))
+            return status_fail(STATUS_DATA, "'config.json': '%s' is missing, or no size", KEYS[i]);
+    }
+    return STATUS_OK;
 }
 
 static Status check_hugging_face(const Import *im) {
     static const struct {
         const char *key;
-        double wanted;
-    } demands[] = {{"static_position_embeddings", 1},
-                   {"normalize_embedding", 0},
-                   {"normalize_before", 0},
-                   {"add_final_layer_norm", 0},
-                   {"is_encoder_decoder", 1}};
+        bool wanted;
+    } demands[] = {{"static_position_embeddings", true},
+                   {"normalize_embedding", false},
+                   {"normalize_before", false},
+                   {"add_final_layer_norm", false},
+                   {"is_encoder_decoder", true}};
     StrView type = import_setting_text(im, "model_type", "");
     if (!sv_equal(type, SV("marian"))) return import_refuse("model_type", type);
     for (size_t i = 0; i < sizeof demands / sizeof *demands; i++)
         TRY(setting_demand(im, demands[i].key, demands[i].wanted));
+    TRY(require_sizes(im));
     if (fabs(import_setting_number(im, "encoder_attention_heads", 0) -
              import_setting_number(im, "decoder_attention_heads", 0)) > 0)
         return import_refuse("number of heads", SV("different in encoder and decoder"));
@@ -79,13 +96,13 @@ Status import_hugging_face(Import *im) {
                            .source_eos = true});
     import_put_search(im, "transformers", (int)import_setting_number(im, "num_beams", 4), 1, true, 2, 50);
     bool safe = import_has_file(im, "model.safetensors", "");
-    Status status = safe ? import_read_file(im, "model.safetensors", "", &file)
-                         : import_read_file(im, "pytorch_model.bin", "", &file);
+    const char *weights = safe ? "model.safetensors" : "pytorch_model.bin";
+    Status status = import_read_file(im, weights, "", &file);
     if (status == STATUS_OK)
         status = safe ? foreign_read_safetensors(&im->tensors, strbuf_view(&file))
                       : foreign_read_torch(&im->tensors, strbuf_view(&file));
     strbuf_free(&file);
-    TRY(status);
+    if (status != STATUS_OK) return status_context(status, "'%s'", weights);
     TRY(import_read_tokens(im, "vocab.json", "", foreign_vocabulary_json, &im->source.tokens));
     TRY(import_read_tokens(im,
                            import_has_file(im, "target_vocab.json", "") ? "target_vocab.json" : "vocab.json",

@@ -1,101 +1,18 @@
 #!/bin/sh
-# convert_foreign.sh - attn-mt convert with models of other programs: damaged and hostile archives are
-# refused; the reference models (in $ATTN_MT_FOREIGN, or beside the repository) translate as the programs
-# that own them.
+# convert_foreign.sh - attn-mt convert with models of other programs: the reference models (in $ATTN_MT_FOREIGN,
+# or beside the repository) translate as the programs that own them.
 set -eu
 . tests/cli/tiny_model.inc
 python=${PYTHON:-python3}
 command -v "$python" >/dev/null || {
-    echo "skipped: no python3, which writes the archives"
+    echo "skipped: no python3, which compares the answers"
     exit 77
 }
 
-# Archives and pickles that do what none may do; python writes them.
-"$python" - "$TMP" <<'PYTHON'
-import io, struct, sys, tarfile, zipfile
-folder = sys.argv[1]
-def zipped(name, entries, method=zipfile.ZIP_STORED):
-    with zipfile.ZipFile(f"{folder}/{name}.zip", "w", method) as z:
-        for entry, data in entries: z.writestr(entry, data)
-config = """{"model_type": "marian", "d_model": 8, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
-    "encoder_layers": 1, "decoder_layers": 1}"""
-def torch(name, pickle):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as z: z.writestr("archive/data.pkl", pickle)
-    zipped(name, [("config.json", config), ("pytorch_model.bin", data.getvalue())])
-zipped("dots", [("../config.json", config)])
-zipped("absolute", [("/etc/passwd", "x")])
-zipped("bomb", [("config.json", "0" * (100 << 20))], zipfile.ZIP_DEFLATED)
-zipped("nothing", [("readme.txt", "hello")])
-zipped("two", [("a/model.bin", "x"), ("b/model.bin", "x")])
-zipped("architecture", [("config.json", '{"model_type": "bart"}'), ("model.safetensors", "x")])
-zipped("setting", [("config.json", config[:-1] + ', "normalize_before": true}'), ("model.safetensors", "x")])
-zipped("short", [("config.json", config), ("model.safetensors", b"\xff" * 12)])
-zipped("no-torch", [("config.json", config), ("pytorch_model.bin", b"hello")])
-zipped("ct2", [("model.bin", struct.pack("<I", 6) + b"\x05\x00Spec\x00")])
-zipped("marian", [("model.x.bin", struct.pack("<QQ", 1, 1 << 60))])
-zipped("encrypted", [("model.x.bin", struct.pack("<QQ", 2, 1))])
-zipped("npz", [("m.npz", b"PK\x03\x04")])
-torch("calls", b"\x80\x02cos\nsystem\nX\x04\x00\x00\x00true\x85R.")
-torch("call-of-known", b"\x80\x02ccollections\nOrderedDict\nK\x01\x85R.")
-torch("opcode", b"\x80\x02\x93.")
-torch("cut", b"\x80\x02}q")
-torch("stack", b"\x80\x02R.")
-torch("memo", b"\x80\x02j\xff\xff\xff\xff.")
-torch("memo-set", b"\x80\x02}r\xff\xff\xff\xff.")
-torch("marks", b"\x80\x02t.")
-torch("no-tensor", b"\x80\x02}X\x01\x00\x00\x00aK\x01s.")
-torch("loop", b"\x80\x02" + b"]" * 2100000 + b".")
-whole = open(f"{folder}/nothing.zip", "rb").read()
-open(f"{folder}/cut-off.zip", "wb").write(whole[:len(whole) // 2])
-damaged = bytearray(whole); damaged[whole.index(b"hello")] ^= 1
-open(f"{folder}/damaged.zip", "wb").write(damaged.replace(b"readme.txt", b"config.json"[:10]))
-with tarfile.open(f"{folder}/dots.tar.gz", "w:gz") as t:
-    info = tarfile.TarInfo("../config.json"); info.size = 2; t.addfile(info, io.BytesIO(b"{}"))
-tar = io.BytesIO()
-with tarfile.open(fileobj=tar, mode="w", format=tarfile.USTAR_FORMAT) as t:
-    info = tarfile.TarInfo("config.json"); info.size = 2; t.addfile(info, io.BytesIO(b"{}"))
-tar = bytearray(tar.getvalue()); tar[124:135] = b"77777777777"
-open(f"{folder}/size.tar", "wb").write(tar)
-PYTHON
-
-refused() { # NAME MESSAGE: convert says this, and writes nothing
-    expect 3 "$attn" convert "$TMP/$1" -o "$TMP/refused.safetensors"
-    says "$2"
-    [ ! -e "$TMP/refused.safetensors" ] || fail "$1: a file was written"
-}
-refused dots.zip "leads out of it"
-refused absolute.zip "leads out of it"
-refused bomb.zip "claims 104857600 bytes"
-refused nothing.zip "no model that attn-mt knows"
-refused two.zip "it has several models: 'a/model.bin' and 'b/model.bin'"
-refused architecture.zip "model_type is 'bart'"
-refused setting.zip "normalize_before"
-refused short.zip "safetensors file is truncated"
-refused no-torch.zip "torch did not write it"
-refused ct2.zip "not a TransformerSpec"
-refused marian.zip "no binary file of Marian"
-refused encrypted.zip "encrypted"
-refused npz.zip "truncated"
-refused calls.zip "asks for 'os.system'"
-refused call-of-known.zip "a call that tensors do not need"
-refused opcode.zip "opcode 0x93"
-refused cut.zip "pickle is truncated"
-refused stack.zip "pickle is damaged"
-refused memo.zip "pickle is damaged"
-refused memo-set.zip "pickle is damaged"
-refused marks.zip "pickle is damaged"
-refused no-tensor.zip "is no tensor"
-refused loop.zip "more than 2000000 values"
-refused cut-off.zip "truncated"
-refused damaged.zip "no model that attn-mt knows"
-refused dots.tar.gz "leads out of it"
-refused size.tar "truncated"
-
 foreign=${ATTN_MT_FOREIGN:-../shared/reference/foreign}
 if [ ! -d "$foreign" ]; then
-    echo "convert_foreign.sh: no reference models in '$foreign': only damaged files were tested"
-    exit 0
+    echo "skipped: no reference models in '$foreign'"
+    exit 77
 fi
 
 # answers NAME FILE KIND EXCEPT TRANSLATE-OPTIONS COMPARE-OPTIONS: translations of all lines by
