@@ -1,6 +1,6 @@
 #!/bin/sh
-# convert_damaged.sh - attn-mt convert of damaged and hostile models of other programs: each is refused with a
-# message, in seconds and little memory, and no file is written. The messages are those of docs/public-models.md.
+# convert_damaged.sh - attn-mt convert of damaged and hostile models of other programs: each is refused with
+# a message, and no file is written. The messages are those of docs/public-models.md.
 set -eu
 . tests/cli/tiny_model.inc
 python=${PYTHON:-python3}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# convert_foreign.sh - attn-mt convert with models of other programs: the reference models (in $ATTN_MT_FOREIGN,
-# or beside the repository) translate as the programs that own them.
+# convert_foreign.sh - attn-mt convert with models of other programs: the reference models (in
+# $ATTN_MT_FOREIGN, or beside the repository) translate as the programs that own them.
 set -eu
 . tests/cli/tiny_model.inc
 python=${PYTHON:-python3}
