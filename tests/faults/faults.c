@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,10 +56,12 @@ static void sweep_disk(const Case *, const Subject *);
 static void attack_output(const Case *, const Subject *);
 static void kill_and_resume(const Case *, const Subject *);
 static void race(const Case *, const Subject *);
+static void cut_file(const Case *, const Subject *);
+static void put_pipe(const Case *, const Subject *);
 
 #define DOCUMENTS "po xliff html srt markdown"
 #define PRINTING  "version help complete inspect data formats bleu score print"
-#define WRITING   "translate clean heatmap average train resume " DOCUMENTS
+#define WRITING   "translate clean heatmap average convert train resume " DOCUMENTS
 #define READING   "inspect data formats bleu score " WRITING
 #define EVERY     PRINTING " demo " WRITING
 
@@ -70,14 +73,15 @@ static const Case TABLE[] = {
     {"memory", "MB", 16, 512, 16, 0, CLEAN, EVERY " blas", sweep_limit},
     {"files", "", 3, 12, 1, 0, CLEAN, EVERY, sweep_limit},
     {"filesize", "KB", 0, 160, 8, 0, CLEAN, EVERY, sweep_limit},
-    {"disk", "KB", 4, 256, 12, 0, CLEAN, "translate clean " DOCUMENTS " heatmap average train", sweep_disk},
+    {"disk", "KB", 4, 256, 12, 0, CLEAN, "translate clean " DOCUMENTS " heatmap average convert train",
+     sweep_disk},
     {"output", "/dev/full", 1, 1, 1, 0, REFUSED, PRINTING, attack_output},
     {"output", "closed", 1, 1, 1, 0, REFUSED, PRINTING, attack_output},
     {"output", "pipe", 1, 1, 1, 0, REFUSED, PRINTING, attack_output},
     {"output", "pipe", 1, 1, 1, 0, REPAIRED, "train", attack_output},
     /* A training allocates 7000 times, always in the same functions, and the first failure usually ends the
      * command. */
-    CALLS("alloc", "ENOMEM", 211, CLEAN, PRINTING " demo translate clean heatmap average " DOCUMENTS),
+    CALLS("alloc", "ENOMEM", 211, CLEAN, PRINTING " demo translate clean heatmap average convert " DOCUMENTS),
     SOME_CALLS("alloc", "ENOMEM", 211, 5, CLEAN, "train resume"),
     SOME_CALLS("alloc", "ENOMEM+", 211, 7, CLEAN, EVERY),
     CALLS("mmap", "ENOMEM", 1, CLEAN, "blas"),
@@ -118,6 +122,11 @@ static const Case TABLE[] = {
     {"kill", "random", 1, 1, 1, 0, KILLED, "long", kill_and_resume},
     {"race", "LOCK", 1, 1, 1, 0, CLEAN, "endless", race},
     {"race", "mkdir", 1, 1, 1, 0, CLEAN, "endless", race},
+    {"race", "three", 1, 1, 1, 0, CLEAN, "endless", race},
+    {"cut", "train.jsonl", 0, 1000000, 7, 1, CLEAN, "resume", cut_file},
+    {"cut", "last.state.safetensors", 0, 1000000, 3001, 101, CLEAN, "resume", cut_file},
+    {"pipe", "train.jsonl", 1, 1, 1, 0, REFUSED, "resume", put_pipe},
+    {"pipe", "last.state.safetensors", 1, 1, 1, 0, REFUSED, "resume", put_pipe},
 };
 
 /* ---- one run and its check ----------------------------------------------------------------------------- */
@@ -341,30 +350,82 @@ static void kill_and_resume(const Case *c, const Subject *subject) {
     }
 }
 
-/* Two trainings start at once: one is refused while the other works. "mkdir": both find that the folder does
- * not exist. */
+/* Waits for the first process that ends; its place in `ends` becomes -1. */
+static int first_end(struct pollfd *ends, int count) {
+    while (poll(ends, (nfds_t)count, 120000) < 0 && errno == EINTR) continue;
+    int first = 0;
+    while (first < count - 1 && (ends[first].fd < 0 || !ends[first].revents)) first++;
+    ends[first].fd = -1;
+    return first;
+}
+
+/* Two or three trainings start at once: one works, the others are refused. Except for "LOCK", all find that
+ * the folder does not exist. */
 static void race(const Case *c, const Subject *subject) {
     double begin = now();
-    bool makes_folder = strcmp(c->how, "mkdir") == 0;
+    bool makes_folder = strcmp(c->how, "LOCK") != 0;
+    int starters = strcmp(c->how, "three") == 0 ? 3 : 2;
     void (*arm)(void *) = makes_folder ? arm_shim : NULL;
     for (long round = 1; !enough(round - 1, options.kills / 2, begin); round++) {
         subject_reset(subject);
         if (makes_folder && rmdir("dir") != 0) test_fails("rmdir");
-        Running both[2];
-        struct pollfd ends[2];
-        for (int i = 0; i < 2; i++) both[i] = subject_start(subject, NULL, arm, (void *)"mkdir:1+:slow");
-        for (int i = 0; i < 2; i++) ends[i] = (struct pollfd){both[i].error, 0, 0};
-        while (poll(ends, 2, 120000) < 0 && errno == EINTR) continue;
-        int loser = ends[0].revents ? 0 : 1;
-        Outcome outcome = subject_wait(both[loser], 120000);
-        if (outcome.status != 2 || !strstr(outcome.messages, "is in use by process"))
-            fail(c, subject, round, "the second one is not refused", &outcome);
-        kill(both[!loser].id, SIGTERM);
-        outcome = subject_wait(both[!loser], 120000);
+        Running all[3];
+        struct pollfd ends[3];
+        for (int i = 0; i < starters; i++)
+            all[i] = subject_start(subject, NULL, arm, (void *)"mkdir:1+:slow");
+        for (int i = 0; i < starters; i++) ends[i] = (struct pollfd){all[i].error, 0, 0};
+        Outcome outcome;
+        for (int left = starters; left > 1; left--) {
+            outcome = subject_wait(all[first_end(ends, starters)], 120000);
+            if (outcome.status != 2 || !strstr(outcome.messages, "is in use by process"))
+                fail(c, subject, round, "more than one is not refused", &outcome);
+        }
+        int winner = 0;
+        while (ends[winner].fd < 0) winner++;
+        kill(all[winner].id, SIGTERM);
+        outcome = subject_wait(all[winner], 120000);
         if (outcome.status != 128 + SIGTERM || !subject_models_load())
             fail(c, subject, round, "the first one does not save and stop", &outcome);
         count->injections++;
     }
+}
+
+/* ---- damaged files of a run ---------------------------------------------------------------------------- */
+
+/* A failed command changes no file: with the file restored, dir/ is as before. */
+static void check_damaged(const Case *c, const Subject *subject, long value, const char *path) {
+    Outcome outcome = subject_run(subject, NULL, NULL, NULL);
+    if (outcome.status != 0) {
+        unlink(path);
+        subject_restore(c->how);
+    }
+    const char *why = wrong_end(c, &outcome);
+    if (!why && outcome.status != 0 && !subject_unchanged(subject)) why = "changes files before it fails";
+    if (!why && outcome.status == 0 && c->must != REFUSED && !subject_done(subject)) why = "another result";
+    if (why) fail(c, subject, value, why, &outcome);
+    count->injections++;
+}
+
+static void cut_file(const Case *c, const Subject *subject) {
+    char path[300];
+    struct stat about;
+    snprintf(path, sizeof path, "dir/%s", c->how);
+    for (long size = c->from; size <= c->to; size += options.all ? c->all : c->step) {
+        subject_reset(subject);
+        if (stat(path, &about) != 0) test_fails(path);
+        if (size >= about.st_size) break;
+        if (truncate(path, size) != 0) test_fails(path);
+        check_damaged(c, subject, size, path);
+    }
+}
+
+/* A pipe that no program writes to, in place of the file. */
+static void put_pipe(const Case *c, const Subject *subject) {
+    char path[300];
+    snprintf(path, sizeof path, "dir/%s", c->how);
+    subject_reset(subject);
+    if (unlink(path) != 0 || mkfifo(path, 0666) != 0) test_fails(path);
+    check_damaged(c, subject, 1, path);
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */

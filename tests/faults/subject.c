@@ -39,6 +39,7 @@ const Subject SUBJECTS[MOST_SUBJECTS] = {
     {"markdown", "dir/out", .arguments = {TRANSLATE, "--format", "markdown", "-o", "dir/out", "text.md"}},
     {"heatmap", "dir/out.svg", .arguments = {"heatmap", "-m", MODEL, "-f", "svg", "-o", "dir/out", "go ."}},
     {"average", "dir/out.safetensors", .arguments = {"average", MODEL, MODEL, "-o", "dir/out.safetensors"}},
+    {"convert", "dir/out.safetensors", .arguments = {"convert", MODEL, "-o", "dir/out.safetensors"}},
     {"train", .trains = true, .arguments = {TRAIN, "--overwrite"}},
     {"resume", .trains = true, .begun = true, .arguments = {TRAIN, "--resume"}},
     /* Products by OpenBLAS, which maps its buffers in its first product. */
@@ -213,8 +214,11 @@ void subject_reset(const Subject *subject) {
     mkdir("dir", 0777);
     each_file(any, delete);
     if (subject->result) put_file(subject->result, OLD, sizeof OLD - 1);
-    for (int i = 0; subject->begun && i < 4; i++)
-        keep(name_of("begun.%s%s", BEGUN[i], "").text, name_of("dir/%s%s", BEGUN[i], "").text);
+    for (int i = 0; subject->begun && i < 4; i++) subject_restore(BEGUN[i]);
+}
+
+void subject_restore(const char *name) {
+    keep(name_of("begun.%s%s", name, "").text, name_of("dir/%s%s", name, "").text);
 }
 
 /* ---- expected outputs ---------------------------------------------------------------------------------- */
@@ -276,8 +280,8 @@ static bool as_begun(const char *name) {
             return same_files(name_of("begun.%s%s", name, "").text, name_of("dir/%s%s", name, "").text);
     return false;
 }
-/* Is the folder as subject_reset left it? Then a resume would repeat subject_learn. */
-static bool nothing_happened(const Subject *subject) {
+/* Then a resume would repeat subject_learn. */
+bool subject_unchanged(const Subject *subject) {
     int kept = each_file(as_begun, NULL);
     return each_file(no_lock, NULL) == kept && kept == (subject->begun ? 4 : 0);
 }
@@ -292,7 +296,7 @@ bool subject_models_load(void) {
 }
 
 const char *subject_go_on(const Subject *subject) {
-    if (nothing_happened(subject)) return NULL;
+    if (subject_unchanged(subject)) return NULL;
     bool resumes = access("dir/last.state.safetensors", F_OK) == 0;
     Outcome outcome = subject_run(subject, resumes ? "--resume" : NULL, NULL, NULL);
     if (outcome.status != 0) return resumes ? "cannot be resumed" : "cannot be started again";

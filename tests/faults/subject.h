@@ -48,6 +48,10 @@ Outcome subject_run(const Subject *subject, const char *last, void (*arm)(void *
 bool subject_learn(const Subject *subject);
 /* Restores dir/: empty except the old result or the first half of a training. */
 void subject_reset(const Subject *subject);
+/* Restores one file of the first half of a training. */
+void subject_restore(const char *name);
+/* Is dir/ as subject_reset left it? */
+bool subject_unchanged(const Subject *subject);
 /* Is the result the reference (done), or the old file (untouched)? */
 bool subject_done(const Subject *subject);
 bool subject_untouched(const Subject *subject);
