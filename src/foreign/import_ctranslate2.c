@@ -168,6 +168,7 @@ Status import_ctranslate2(Import *im, const char *const given[2]) {
     Json *package;
     im->naming = &NAMING;
     im->result->program = "CTranslate2";
+    if (!given[0] && import_has_file(im, "bpe.model", "")) return import_refuse_codes();
     Status status = import_read_file(im, "model.bin", "", &file);
     if (status == STATUS_OK) status = foreign_read_ctranslate2(&im->tensors, strbuf_view(&file));
     strbuf_free(&file);

@@ -153,10 +153,7 @@ static Status read_marian_vocabularies(Import *im, StrBuf spm[2], SpecialNames *
         return import_read_tokens(im, "", two ? ".trg.vocab.yml" : "vocab.yml", foreign_vocabulary_yaml,
                                   &im->target.tokens);
     }
-    if (import_has_file(im, "source.bpe", "") || import_has_file(im, "", ".bpe")) {
-        status_fail(STATUS_DATA, "its text is cut by subword-nmt behind Moses' tokenizer, which is not read");
-        return status_hint(STATUS_DATA, "take a release of OPUS-MT whose name has spm");
-    }
+    if (import_has_file(im, "", ".bpe")) return import_refuse_codes();
     bool two = import_has_file(im, "srcvocab", ".spm");
     TRY(import_read_file(im, two ? "srcvocab" : "vocab", ".spm", &spm[0]));
     TRY(import_read_file(im, two ? "trgvocab" : "vocab", ".spm", &spm[1]));

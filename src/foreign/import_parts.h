@@ -60,6 +60,8 @@ typedef struct {
 
 /* STATUS_DATA: "its WHAT is 'VALUE', which is not read". */
 Status import_refuse(const char *what, StrView value);
+/* STATUS_DATA: its text is cut by subword-nmt. */
+Status import_refuse_codes(void);
 /* The first file whose name begins with `start` and ends with `end`. */
 bool import_has_file(const Import *im, const char *start, const char *end);
 Status import_read_file(const Import *im, const char *start, const char *end, StrBuf *content);

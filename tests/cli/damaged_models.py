@@ -119,8 +119,8 @@ def npz(order):
     return zipped({"Wemb.npy": b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + b"\0\0\0\0"})
 
 
-def ct2(version=6, name=b"TransformerSpec", rest=b""):
-    return zipped({"model/model.bin": struct.pack("<IH", version, len(name) + 1) + name + b"\0" + rest})
+def ct2(version=6, name=b"TransformerSpec", rest=b"", **more):
+    return zipped({"model/model.bin": struct.pack("<IH", version, len(name) + 1) + name + b"\0" + rest, **more})
 
 
 # The models that are not damaged are read.
@@ -232,6 +232,7 @@ put("lex.zip", "shortlist: one byte is changed", firefox_with(lex=good_list[:-1]
 put("lex-ids.zip", "shortlist: a token beyond the vocabulary", firefox_with(lex=shortlist([0, 0, 0, 2, 4], [2, 9, 2, 3])))
 put("lex-lists.zip", "shortlist: a list that ends before it begins",
     firefox_with(lex=shortlist([0, 0, 4, 2, 4], [2, 3, 2, 3])))
+put("bpe.zip", "CTranslate2: a package whose text is cut by subword-nmt", ct2(**{"bpe.model": "#version: 0.2\n"}))
 put("spec.zip", "CTranslate2: another kind of model", ct2(name=b"WhisperSpec"))
 put("version.zip", "CTranslate2: a version of the future", ct2(version=9))
 put("ct2-cut.zip", "CTranslate2: cut off", ct2(rest=struct.pack("<II", 5, 3) + b"\x05\x00abcd"))
