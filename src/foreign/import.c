@@ -19,7 +19,8 @@ Status import_refuse(const char *what, StrView value) {
 
 Status import_refuse_codes(void) {
     status_fail(STATUS_DATA, "its text is cut by subword-nmt behind Moses' tokenizer, which is not read");
-    return status_hint(STATUS_DATA, "take a model with SentencePiece: a release of OPUS-MT whose name has spm");
+    return status_hint(STATUS_DATA,
+                       "take a model with SentencePiece: a release of OPUS-MT whose name has spm");
 }
 
 Status import_read_file(const Import *im, const char *start, const char *end, StrBuf *content) {
