@@ -1,4 +1,4 @@
-/* tensors.c - the containers of other programs: safetensors, npz, Marian's binary, CTranslate2's model.bin. */
+/* tensors.c - containers of other programs: safetensors, npz, Marian's binary, CTranslate2's model.bin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
