@@ -240,7 +240,9 @@ static Status end_entry(Reader *reader) {
         int forms = !entry->plural.is_there  ? 1
                     : catalogue->forms.count ? catalogue->forms.count
                                              : entry->form_count;
-        bool first = forms > 2 && !placeholders_agree_in(text_view(&id), text_view(&plural));
+        bool first = entry->plural.is_there &&
+                     ((forms > 2 && !placeholders_agree_in(text_view(&id), text_view(&plural))) ||
+                      !po_format_fits_plural(entry->format, text_view(&id), text_view(&plural)));
         entry->segments = document->count;
         entry->segment_count = entry->plural.is_there ? 2 : 1;
         entry->singular = catalogue->forms.singular;

@@ -78,6 +78,19 @@ static bool printf_agrees(StrView source, StrView target) {
     return agrees;
 }
 
+bool po_format_fits_plural(FormatLanguage format, StrView singular, StrView plural) {
+    if (format != FORMAT_C) return true;
+    Directives a = directives_of(singular), b = directives_of(plural);
+    bool fits = a.count <= b.count && (a.count == 0 || a.positions == b.positions);
+    for (size_t i = 0, j = 0; i < a.count && fits; i++, j = a.positions ? 0 : j + 1) {
+        while (a.positions && j < b.count && !sv_equal(a.items[i], b.items[j])) j++;
+        fits = j < b.count && sv_equal(a.items[i], b.items[j]);
+    }
+    mem_free(a.items);
+    mem_free(b.items);
+    return fits;
+}
+
 /* Marks that stand for directives of some kind, of which there are as many. */
 static bool marks_agree(StrView source, StrView target) {
     static const char MARKS[] = "%{}$~";

@@ -14,5 +14,8 @@ typedef enum {
 FormatLanguage po_format_of(StrView flag);
 /* Printf: the same directives for the same arguments. Others: the same directives, each equally often. */
 bool po_format_agrees(FormatLanguage format, StrView source, StrView target);
+/* Can a translation of the singular stand beside the plural? It has the plural's directives for the same
+ * arguments, or some of them: "one file in %s". */
+bool po_format_fits_plural(FormatLanguage format, StrView singular, StrView plural);
 
 #endif

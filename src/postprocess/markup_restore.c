@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 #include "postprocess/markup_place.h"
 
@@ -148,7 +149,8 @@ static bool restore(const MarkedText *marked, const Translation *translation, in
     r.writer.all = strbuf_view(&r.text);
     write_order(&r);
     if (blanked) join_spaces(&r.out);
-    bool agrees = marked_text_agrees(marked, strbuf_view(&r.out));
+    bool blank = blanked && marked->has_letters && unicode_is_blank(strbuf_view(&r.text));
+    bool agrees = !blank && marked_text_agrees(marked, strbuf_view(&r.out));
     if (agrees) strbuf_add(out, strbuf_view(&r.out));
     markup_order_free(&r.order);
     mem_free(r.writer.used);

@@ -132,7 +132,8 @@ bool tag_is_word(StrView tag) {
     StrView name = tag_name(tag);
     if (!tag_is_opening(tag) || name.length < 2) return false;
     for (size_t i = 1; i + 1 < tag.length; i++)
-        if (!is_letter(tag.data[i]) && !is_one_of(tag.data[i], "-_ ")) return false;
+        if (!is_letter(tag.data[i]) && !is_one_of(tag.data[i], "-_ '") && (unsigned char)tag.data[i] < 0x80)
+            return false;
     for (size_t i = 0; i < sizeof INLINE / sizeof *INLINE; i++)
         if (name.length == strlen(INLINE[i]) && strncasecmp(name.data, INLINE[i], name.length) == 0)
             return false;

@@ -83,7 +83,7 @@ bool tag_is_closing(StrView tag);
 /* An opening tag that may have a closing one: not <br/>, and not <br> or <img>. */
 bool tag_is_opening(StrView tag);
 /* Words in angle brackets, such as <file> in "git add <file>", unless there is a closing tag: letters,
- * hyphens and spaces alone, and no name of an element inside of sentences. */
+ * hyphens, apostrophes and spaces alone, and no name of an element inside of sentences. */
 bool tag_is_word(StrView tag);
 /* Do two tags have the same name, in upper or lower case? */
 bool tag_same_name(StrView a, StrView b);
