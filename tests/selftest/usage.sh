@@ -19,3 +19,6 @@ refused 2 "--only all: check, training," scripts/compare-pytorch --only all prog
 refused 2 "rounds is a number, not 'two'" scripts/compare-pytorch --rounds two program.py
 refused 1 "no program '$TMP/none': run make" env ATTN_MT="$TMP/none" scripts/make-man
 refused 2 "scripts/demo .RUN." scripts/demo --fast
+: >"$TMP/nothing"
+refused 1 "measure-public: no lines in '$TMP/nothing'" scripts/measure-public none "$TMP/nothing"
+refused 2 "required: model, text" scripts/measure-public
