@@ -167,7 +167,7 @@ Status foreign_read_safetensors(ForeignTensors *tensors, StrView file) {
 
 /* The text behind a key of the header, which is the text of a Python dictionary. */
 static StrView npy_value(StrView header, const char *key) {
-    const char *at = memmem(header.data, header.length, key, strlen(key));
+    const char *at = header.length ? memmem(header.data, header.length, key, strlen(key)) : NULL;
     if (!at) return (StrView){0};
     at += strlen(key);
     return sv_trim((StrView){at, (size_t)(header.data + header.length - at)});

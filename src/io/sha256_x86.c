@@ -32,6 +32,7 @@ __attribute__((target("sha,ssse3,sse4.1"))) static void compress(uint32_t state[
         __m128i abef_before = abef, cdgh_before = cdgh, w[4];
         for (int i = 0; i < 4; i++)
             w[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(block + 16 * i)), big_endian);
+#pragma GCC unroll 16 /* an eighth faster: the places in `w` are constants */
         for (int i = 0; i < 16; i++) {
             __m128i *now = &w[i & 3];
             if (i >= 4) { /* `now` still holds the words of 16 rounds ago */
