@@ -26,12 +26,15 @@ sent() {
         fail "the connection stays open: $1: $(cat "$TMP/answer")"
 }
 
+# answers DIGITS: the number of answers whose status begins with one of DIGITS. A page of libmicrohttpd does
+# not end its last line, so the next answer can begin anywhere.
+answers() { grep -a -o "HTTP/1\.1 [$1][0-9][0-9] " "$TMP/answer" | wc -l; }
+
 # one WHAT STATUS PART BYTES: one answer, of JSON, that contains PART
 one() {
     sent "$4"
     ! $strict || [ "$2" -ne 400 ] || [ -s "$TMP/answer" ] || return 0
-    [ "$(grep -a -c '^HTTP/1.1 [2-5]' "$TMP/answer")" -eq 1 ] ||
-        fail "$1: not one answer: $(cat "$TMP/answer")"
+    [ "$(answers 2-5)" -eq 1 ] || fail "$1: not one answer: $(cat "$TMP/answer")"
     if $strict && [ "$2" -ge 400 ] && grep -q '<html>' "$TMP/answer"; then
         grep -q '^HTTP/1.1 [45]' "$TMP/answer" && return
     fi
@@ -140,7 +143,7 @@ done
 own() {
     sent "$3"
     grep -q "^HTTP/1.1 $2 " "$TMP/answer" || fail "$1: no $2: $(cat "$TMP/answer")"
-    ! grep -a -q '^HTTP/1.1 2' "$TMP/answer" || fail "$1: a second answer: $(cat "$TMP/answer")"
+    [ "$(answers 2)" -eq 0 ] || fail "$1: a second answer: $(cat "$TMP/answer")"
 }
 own "a field without a colon" 400 "GET /health HTTP/1.1\r\nHost\r\n\r\n$health"
 for length in '3, 3' +3 -3 0x3 3a ''; do
