@@ -6,6 +6,7 @@
 #include "io/fileio.h"
 #include "io/json.h"
 #include "base/mem.h"
+#include "base/workers.h"
 #include "models/safetensors.h"
 #include "models/model_text.h"
 #include "models/safetensors_format.h"
@@ -142,7 +143,11 @@ static Status check_tokenizer(const Tokenizer *tokenizer, const char *path) {
     StrBuf json = {0}, pieces = {0}, vocab = {0};
     Tokenizer *copy;
     tokenizer_write(tokenizer, &json, &pieces, &vocab);
-    Status status = tokenizer_read(&copy, strbuf_view(&json), strbuf_view(&pieces), strbuf_view(&vocab));
+    Status status = tokenizer_read(&copy, strbuf_view(&json), strbuf_view(&vocab));
+    if (status == STATUS_OK && pieces.length > 0) {
+        status = tokenizer_read_model(copy, strbuf_view(&pieces));
+        if (status != STATUS_OK) tokenizer_free(copy);
+    }
     strbuf_free(&json);
     strbuf_free(&pieces);
     strbuf_free(&vocab);
@@ -196,16 +201,17 @@ static Status check_format(const SafeFile *file, FileForm *form) {
                        form->has_text ? "float32, " : "");
 }
 
-/* side: 0 of the source, 1 of the target */
+static const char *const SIDES[] = {"source", "target"};
+
+/* Without its pieces. side: 0 of the source, 1 of the target */
 static Status read_tokenizer(const SafeFile *file, const ModelText *text, int side, Tokenizer **tokenizer) {
-    static const char *const KEYS[] = {"source", "target"};
     const char *json;
-    TRY(require(file, KEYS[side], &json));
+    TRY(require(file, SIDES[side], &json));
     StrView vocab = strbuf_view(&text->parts[TEXT_SOURCE_VOCAB + side]);
     if (vocab.length == 0) vocab = strbuf_view(&text->parts[TEXT_SOURCE_VOCAB]);
-    Status status =
-        tokenizer_read(tokenizer, sv(json), strbuf_view(&text->parts[TEXT_SOURCE_PIECES + side]), vocab);
-    return status == STATUS_OK ? status : status_context(status, "metadata '%s'", KEYS[side]);
+    if (text->parts[TEXT_SOURCE_PIECES + side].length == 0) vocab.length = 0; /* in the JSON */
+    Status status = tokenizer_read(tokenizer, sv(json), vocab);
+    return status == STATUS_OK ? status : status_context(status, "metadata '%s'", SIDES[side]);
 }
 
 static Status read_description(const SafeFile *file, const ModelText *text, Config *config,
@@ -268,22 +274,62 @@ static Status read_outline(Seq2Seq **model, const SafeFile *file, const ModelTex
     return status;
 }
 
+/* What is left when the outline of a model is there. */
+typedef struct {
+    SafeFile *file;
+    Seq2Seq *model;
+    const LoadForm *form;
+    WeightFormat stored;
+    ModelText text;
+    size_t texts;
+    StatusRecord faults[2];
+} Loading;
+
+static Status read_pieces(const Loading *l) {
+    Tokenizer *sides[2] = {seq2seq_source(l->model), seq2seq_target(l->model)};
+    for (int side = 0; side < (sides[0] == sides[1] ? 1 : 2); side++) {
+        StrView pieces = strbuf_view(&l->text.parts[TEXT_SOURCE_PIECES + side]);
+        if (pieces.length > 0 && tokenizer_read_model(sides[side], pieces) != STATUS_OK)
+            return status_context(STATUS_DATA, "metadata '%s'", SIDES[side]);
+    }
+    return STATUS_OK;
+}
+
+static void load_part(void *context, int task, int thread) {
+    Loading *l = context;
+    (void)thread;
+    Status status = task == 0 ? read_pieces(l)
+                              : weights_read(l->file, l->texts, l->stored, seq2seq_params(l->model),
+                                             l->form->format, l->form->packed);
+    status_save(&l->faults[task], status);
+}
+
+/* Pieces and weights take about the same time. Damage that weights_read finds explains all other errors. */
+static Status load_parts(Loading *l) {
+    Workers *workers = workers_new(l->texts > 0 && workers_default_count() > 1 ? 2 : 1);
+    workers_run(workers, 2, load_part, l);
+    workers_free(workers);
+    TRY(status_restore(&l->faults[1]));
+    return status_restore(&l->faults[0]);
+}
+
 static Status read_model(Seq2Seq **model, SafeFile *file, const LoadForm *form, StrBuf *provenance) {
     FileForm stored;
-    ModelText text = {0};
-    size_t texts = 0;
+    Loading l = {.file = file, .form = form};
     TRY(check_format(file, &stored));
-    Status status = stored.has_text ? model_text_read(&text, file, &texts) : STATUS_OK;
-    if (status == STATUS_OK) status = read_outline(model, file, &text, form->shortlist);
-    model_text_free(&text);
-    if (status == STATUS_DATA && texts > 0) { /* the reason may be damage */
+    Status status = stored.has_text ? model_text_read(&l.text, file, &l.texts) : STATUS_OK;
+    if (status == STATUS_OK) status = read_outline(model, file, &l.text, form->shortlist);
+    if (status == STATUS_DATA && l.texts > 0) { /* the reason may be damage */
         StatusRecord fault = {0};
         status_save(&fault, status);
         status = safetensors_check_rest(file);
         if (status == STATUS_OK) status = status_restore(&fault);
+    } else if (status == STATUS_OK) {
+        l.model = *model;
+        l.stored = stored.stored;
+        status = load_parts(&l);
     }
-    if (status == STATUS_OK)
-        status = weights_read(file, texts, stored.stored, seq2seq_params(*model), form->format, form->packed);
+    model_text_free(&l.text);
     if (status != STATUS_OK && *model) seq2seq_free(*model);
     if (status == STATUS_OK && provenance && safetensors_metadata(file, "provenance"))
         strbuf_add(provenance, sv(safetensors_metadata(file, "provenance")));

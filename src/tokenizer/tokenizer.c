@@ -513,43 +513,34 @@ static Status read_normalization(Tokenizer *tokenizer, const Json *object) {
     return STATUS_OK;
 }
 
-/* What is not in the JSON object: a model file of SentencePiece and a vocabulary, or two empty texts. */
-typedef struct {
-    StrView model, vocab;
-} Parts;
-
-static Status read_model(const Json *object, const Parts *parts, SentencePiece **pieces) {
-    const Json *model;
-    if (parts->model.length > 0) return sentencepiece_read(pieces, parts->model, "model");
-    TRY(get(object, "model", JSON_STRING, &model));
-    return tokenizer_read_pieces(pieces, sv(json_string(model)));
-}
-
-/* Of a model that others have trained, the vocabulary may have any tokens. */
-static Status read_vocab(const Json *object, const Parts *parts, bool own, Vocab **vocab) {
-    const Json *tokens;
-    if (parts->model.length > 0) return vocab_read(vocab, parts->vocab, !own);
-    TRY(get(object, "vocab", JSON_ARRAY, &tokens));
-    return vocab_read_json(vocab, tokens, !own);
-}
-
-static Status read_pieces(Tokenizer *tokenizer, const Json *object, const Parts *parts) {
+Status tokenizer_read_model(Tokenizer *tokenizer, StrView model) {
     SentencePiece *pieces;
-    Vocab *vocab;
+    TRY(sentencepiece_read(&pieces, model, "model"));
+    tokenizer_set_pieces(tokenizer, pieces, tokenizer->vocab);
+    return STATUS_OK;
+}
+
+/* Of a model that others have trained, the vocabulary may have any tokens. `vocab`: empty if it is in the
+ * object, with the model */
+static Status read_pieces(Tokenizer *tokenizer, const Json *object, StrView vocab) {
+    const Json *model, *tokens;
+    SentencePiece *pieces;
     bool own = tokenizer->kind == TOKENIZER_UNIGRAM;
     static const char *const keys[] = {"model", "normalize", "lowercase", NULL}, *const few[] = {"model",
                                                                                                  NULL};
     TRY(check_keys(object, own ? keys : few));
-    if (parts->model.length > 0 && (json_get(object, "model") || json_get(object, "vocab")))
-        return status_fail(STATUS_DATA, "tokenizer: its model or its vocabulary is there twice");
     if (own) TRY(read_normalization(tokenizer, object));
-    TRY(read_vocab(object, parts, own, &vocab));
-    Status status = read_model(object, parts, &pieces);
-    if (status == STATUS_OK)
-        tokenizer_set_pieces(tokenizer, pieces, vocab);
-    else
-        vocab_free(vocab);
-    return status;
+    if (vocab.length > 0) {
+        if (json_get(object, "model") || json_get(object, "vocab"))
+            return status_fail(STATUS_DATA, "tokenizer: its model or its vocabulary is there twice");
+        return vocab_read(&tokenizer->vocab, vocab, !own);
+    }
+    TRY(get(object, "vocab", JSON_ARRAY, &tokens));
+    TRY(get(object, "model", JSON_STRING, &model));
+    TRY(vocab_read_json(&tokenizer->vocab, tokens, !own));
+    TRY(tokenizer_read_pieces(&pieces, sv(json_string(model))));
+    tokenizer_set_pieces(tokenizer, pieces, tokenizer->vocab);
+    return STATUS_OK;
 }
 
 static Status read_other(Tokenizer *tokenizer, const Json *object) {
@@ -564,17 +555,17 @@ static Status read_other(Tokenizer *tokenizer, const Json *object) {
     return vocab_read_json(&tokenizer->vocab, vocab, false);
 }
 
-static Status read_object(Tokenizer **tokenizer, const Json *object, const Parts *parts) {
+static Status read_object(Tokenizer **tokenizer, const Json *object, StrView vocab) {
     int kind;
     if (json_type(object) != JSON_OBJECT) return status_fail(STATUS_DATA, "tokenizer is not an object");
     TRY(get_choice(object, "tokenizer", TOKENIZER_CHOICES, &kind));
     bool pieces = kind == TOKENIZER_SENTENCEPIECE || kind == TOKENIZER_UNIGRAM;
-    if (!pieces && parts->model.length > 0)
+    if (!pieces && vocab.length > 0)
         return status_fail(STATUS_DATA,
                            "tokenizer: its kind has no model of SentencePiece, but there is one");
     *tokenizer = tokenizer_new();
     (*tokenizer)->kind = (TokenizerKind)kind;
-    Status status = pieces ? read_pieces(*tokenizer, object, parts) : read_other(*tokenizer, object);
+    Status status = pieces ? read_pieces(*tokenizer, object, vocab) : read_other(*tokenizer, object);
     for (int r = 0; r < TOKENIZER_ROLES && status == STATUS_OK; r++)
         status = read_role(*tokenizer, (TokenRole)r, object);
     if (status != STATUS_OK) {
@@ -584,15 +575,15 @@ static Status read_object(Tokenizer **tokenizer, const Json *object, const Parts
     return status;
 }
 
-Status tokenizer_read(Tokenizer **tokenizer, StrView json, StrView model, StrView vocab) {
+Status tokenizer_read(Tokenizer **tokenizer, StrView json, StrView vocab) {
     Json *root;
     *tokenizer = NULL;
     TRY(json_parse(&root, json, false));
-    Status status = read_object(tokenizer, root, &(Parts){model, vocab});
+    Status status = read_object(tokenizer, root, vocab);
     json_free(root);
     return status;
 }
 
 Status tokenizer_read_json(Tokenizer **tokenizer, StrView text) {
-    return tokenizer_read(tokenizer, text, SV(""), SV(""));
+    return tokenizer_read(tokenizer, text, SV(""));
 }

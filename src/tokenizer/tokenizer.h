@@ -122,9 +122,12 @@ void tokenizer_label_unknown(const char *unknown, StrBuf *label);
 void tokenizer_write_json(const Tokenizer *tokenizer, StrBuf *out);
 Status tokenizer_read_json(Tokenizer **tokenizer, StrView text);
 /* The same in parts, which are read faster: of a tokenizer with a model of SentencePiece `json` lacks "model"
- * and "vocab"; `model` is the file, `vocab` the tokens (vocab_write). Of others `json` has everything. */
+ * and "vocab"; `model` is the file, `vocab` the tokens (vocab_write). Of others `json` has everything.
+ * Reading is in two steps, so that another thread can do the second one: before that, a tokenizer with a
+ * model knows only its vocabulary and its roles. */
 void tokenizer_write(const Tokenizer *tokenizer, StrBuf *json, StrBuf *model, StrBuf *vocab);
-Status tokenizer_read(Tokenizer **tokenizer, StrView json, StrView model, StrView vocab);
+Status tokenizer_read(Tokenizer **tokenizer, StrView json, StrView vocab); /* vocab: empty if json has it */
+Status tokenizer_read_model(Tokenizer *tokenizer, StrView model);
 /* The merge list in subword-nmt's format; false for other kinds than bpe. */
 bool tokenizer_write_codes(const Tokenizer *tokenizer, StrBuf *out);
 
