@@ -145,7 +145,7 @@ SpelledText spelled_text_make(Tokenizer *tokenizer, const Markup *markup, StrVie
     SpelledText spelled = {.markup.literal = spelling.literal};
     if (markup) {
         spelling.first = markup_first_mark(markup, source.data);
-        spelling.marks = markup->items + spelling.first;
+        spelling.marks = markup->items ? markup->items + spelling.first : NULL;
         spelling.count = markup_first_mark(markup, source.data + source.length) - spelling.first;
         spelled.markup.html = markup->html;
         spelled.markup.icu = markup->icu;
