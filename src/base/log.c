@@ -168,7 +168,7 @@ double log_progress_interval(void) {
     double seconds = setting ? strtod(setting, &end) : 0;
     bool valid = !setting || (*end == '\0' && seconds >= 0 && isfinite(seconds));
     if (!valid && !atomic_exchange(&warned, true))
-        log_warn("ATTN_MT_PROGRESS=%s is no number of seconds: ignored", setting);
+        log_warn("ATTN_MT_PROGRESS=%s is not a number of seconds: ignored", setting);
     if (!valid) seconds = 0;
     return seconds > 0 ? seconds : log_is_terminal() ? 0.25 : 60;
 }

@@ -19,8 +19,8 @@ static const Option ROWS[] = {
      .choices = BLEU_TOKENIZER_CHOICES "|" BLEU_PIECES_CHOICES, .arg = "NAME", .group = "BLEU",
      .help = "tokenizer; spm and the names after it need --spm"},
     {.flag = "spm", .type = OPT_STRING, FIELD(spm), .arg = "FILE",
-     .help = "SentencePiece model of --tokenize spm, which it implies; its other names, such as flores200, "
-             "are those of sacreBLEU, which keeps the models in ~/.sacrebleu/models"},
+     .help = "SentencePiece model; implies --tokenize spm. sacreBLEU keeps the models of flores200 and the "
+             "other names in ~/.sacrebleu/models"},
     {.flag = "lowercase", .alias = "lc", .type = OPT_BOOL, FIELD(lowercase),
      .help = "ignore case"},
     {.flag = "smooth-method", .letter = 's', .type = OPT_CHOICE, FIELD(smoothing), .default_text = "exp",
@@ -28,9 +28,9 @@ static const Option ROWS[] = {
      .help = "smoothing of n-gram orders without a match"},
     {.flag = "smooth-value", .alias = "sv", .type = OPT_REAL, FIELD(smooth_value), .default_text = "-1",
      .min = -1, .max = 1e9, .arg = "X",
-     .help = "value of floor and add-k; -1 = their usual values, 0.1 and 1"},
+     .help = "value for floor and add-k; -1 = 0.1 for floor, 1 for add-k"},
     {.flag = "force", .type = OPT_BOOL, FIELD(force),
-     .help = "do not warn of input that looks tokenized or has no spaces"},
+     .help = "do not warn about input that looks tokenized or has no spaces"},
     {.flag = "d2l", .type = OPT_INT, FIELD(d2l), .implied_value = "2", .min = 1, .max = 100, .arg = "K",
      .help = "compute bleu(k) of the textbook Dive into Deep Learning instead, from 0 to 1, on tokens "
              "between spaces; the mean over all lines, or with --sentence-level one score per line"},

@@ -16,7 +16,7 @@ static const Option ROWS[] = {
     {.flag = "ter-case-sensitive", .type = OPT_BOOL, FIELD(case_sensitive), .group = "TER",
      .help = "distinguish upper and lower case"},
     {.flag = "ter-asian-support", .type = OPT_BOOL, FIELD(asian_support),
-     .help = "with the next two options: split ideographs, and remove Asian punctuation too"},
+     .help = "with --ter-normalized, split ideographs; with --ter-no-punct, also remove Asian punctuation"},
     {.flag = "ter-no-punct", .type = OPT_BOOL, FIELD(no_punct),
      .help = "remove punctuation"},
     {.flag = "ter-normalized", .type = OPT_BOOL, FIELD(normalized),

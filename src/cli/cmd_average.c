@@ -58,9 +58,10 @@ static Status check_kind(const Seq2Seq *first, const Seq2Seq *model, const StrLi
     strbuf_free(&first_kind);
     strbuf_free(&kind);
     if (same) return STATUS_OK;
-    status_fail(STATUS_DATA, "'%s' and '%s' are models of different configuration or vocabulary",
-                files->items[0], files->items[i]);
-    return status_hint(STATUS_DATA, "average models of one training, or trained from one model with --init");
+    status_fail(STATUS_DATA, "'%s' and '%s' differ in configuration or vocabulary", files->items[0],
+                files->items[i]);
+    return status_hint(STATUS_DATA,
+                       "average models of one run, or of runs that began with one model (--init)");
 }
 
 /* Copies the languages of the first model, and whether it translates symbols.

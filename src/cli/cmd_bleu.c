@@ -52,9 +52,9 @@ typedef struct {
 static const Option INPUT_ROWS[] = {
     {.flag = "input", .common = true, .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE...",
      .group = "Input",
-     .help = "hypotheses, one file per system; default: standard input, with a tab between the systems"},
+     .help = "hypotheses, one file per system; default: standard input, with systems separated by tabs"},
     {.flag = "reference", .type = OPT_LIST, FIELD(references), .arg = "FILE",
-     .help = "reference file; the same as a REFERENCE argument"},
+     .help = "reference file, like the argument REFERENCE"},
     {.flag = "num-refs", .common = true, .alias = "nr", .type = OPT_INT, FIELD(num_refs), .default_text = "1",
      .min = 1, .max = 1000, .arg = "N",
      .help = "split each line of the only reference file at tabs into N references"},
@@ -85,7 +85,7 @@ static const Option OUTPUT_ROWS[] = {
      .help = "number of resamples of --paired-bs"},
     {.flag = "paired-jobs", .letter = 'j', .type = OPT_INT, FIELD(paired_jobs), .default_text = "1", .min = 0,
      .max = 1024, .arg = "N",
-     .help = "accepted for compatibility, without effect"},
+     .help = "accepted for compatibility; has no effect"},
 
     {.flag = "score-only", .common = true, .letter = 'b', .type = OPT_BOOL, FIELD(score_only),
      .group = "Output",
@@ -100,9 +100,9 @@ static const Option OUTPUT_ROWS[] = {
     {.flag = "short", .alias = "sh", .type = OPT_BOOL, FIELD(short_signature),
      .help = "print a short signature"},
     {.flag = "no-color", .alias = "nc", .type = OPT_BOOL, FIELD(no_color),
-     .help = "print no colours on a terminal"},
+     .help = "do not colour the output on a terminal"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(quiet),
-     .help = "print warnings and errors, but no information"},
+     .help = "print only warnings and errors"},
     {0},
 };
 /* clang-format on */
@@ -114,15 +114,16 @@ static const char USAGE[] =
     "Scores translations against references with BLEU, chrF and TER. Scores and\n"
     "output are those of sacreBLEU " SACREBLEU_VERSION ". Confidence intervals and p-values use\n"
     "other random numbers, and agree with sacreBLEU's within the noise of resampling.\n"
-    "Give raw, detokenized text, one sentence per line; .gz files too.\n";
+    "Files have raw, detokenized text, one sentence per line; .gz files too.\n";
 
-static const char NOTES[] = "sacreBLEU's short options work too: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
-                            "-pbsn -sh -nc.\n"
-                            "\n"
-                            "Environment:\n"
-                            "  SACREBLEU_SEED   seed of resampling (default: 12345); none = a random one\n"
-                            "  SACREBLEU_FORMAT output format, json or text; overrides --format\n"
-                            "  NO_COLOR         if not empty, nothing is coloured\n";
+static const char NOTES[] =
+    "sacreBLEU's short options also work: -tok -lc -sl -sv -nr -cc -cw -ci -cin -pbs\n"
+    "-pbsn -sh -nc.\n"
+    "\n"
+    "Environment:\n"
+    "  SACREBLEU_SEED   seed of resampling (default: 12345); none = a random one\n"
+    "  SACREBLEU_FORMAT output format, json or text; overrides --format\n"
+    "  NO_COLOR         if not empty, output has no colours\n";
 
 static const CommandText TEXT = {USAGE, NOTES, NULL};
 
@@ -226,10 +227,10 @@ static Status check_d2l(const Run *run, const UserOptions *given) {
     if (!bleu_options(run)->d2l) return STATUS_OK;
     if (run->metrics.count > 1 || strcmp(run->metrics.items[0], "bleu") != 0)
         return status_fail(STATUS_USAGE,
-                           "option '--d2l' is a metric of its own and does not go with '--metrics'");
+                           "option '--d2l' is a metric of its own and cannot be combined with '--metrics'");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         if (option_is_given(given, OTHERS[i]))
-            return status_fail(STATUS_USAGE, "option '--d2l' does not go with '--%s'", OTHERS[i]);
+            return status_fail(STATUS_USAGE, "options '--d2l' and '--%s' cannot be combined", OTHERS[i]);
     return STATUS_OK;
 }
 
@@ -245,7 +246,7 @@ static Status check_spm(const Run *run, const UserOptions *given) {
     if (!bleu->spm) return STATUS_OK;
     if (!option_is_given(given, "tokenize")) bleu->tokenizer = BLEU_TOKENIZER_PIECES;
     if (bleu->tokenizer >= BLEU_TOKENIZER_PIECES) return STATUS_OK;
-    return status_fail(STATUS_USAGE, "option '--spm' does not go with '--tokenize %.*s'",
+    return status_fail(STATUS_USAGE, "options '--spm' and '--tokenize %.*s' cannot be combined",
                        SV_ARG(bleu_tokenizer_name(bleu->tokenizer)));
 }
 
@@ -277,7 +278,7 @@ static Status check(const Run *run, const UserOptions *given) {
     }
     if (run->num_refs != 1 && run->references.count > 1) {
         Status status =
-            status_fail(STATUS_USAGE, "option '--num-refs' does not go with several reference files");
+            status_fail(STATUS_USAGE, "option '--num-refs' cannot be combined with several reference files");
         return status_hint(status, "give one file with tab-separated references, or leave --num-refs out");
     }
     if (run->metrics.count == 0) return status_fail(STATUS_USAGE, "option '--metrics' needs a value");
@@ -285,7 +286,8 @@ static Status check(const Run *run, const UserOptions *given) {
     TRY(check_spm(run, given));
     TRY(choose_tokenizer(run, given));
     if (run->sentence_level && (run->confidence || run->paired_bs))
-        return status_fail(STATUS_USAGE, "option '--sentence-level' does not go with statistical tests");
+        return status_fail(STATUS_USAGE,
+                           "option '--sentence-level' cannot be combined with statistical tests");
     return STATUS_OK;
 }
 
@@ -393,7 +395,7 @@ static Status read_input(Run *run) {
         TRY(input_files(&run->systems, &run->inputs, run->paired_bs));
     } else {
         if (isatty(STDIN_FILENO) == 1)
-            log_info("one translation per line; Ctrl-D ends; -i FILE reads a file");
+            log_info("enter one translation per line; Ctrl-D ends the input; -i FILE reads a file");
         TRY(input_stdin(&run->systems, run->paired_bs));
     }
     TRY(check_systems(run));

@@ -21,12 +21,12 @@ typedef struct {
 /* clang-format off */
 static const Option CONVERT_OPTIONS[] = {
     {.flag = "output", .letter = 'o', .type = OPT_STRING, FIELD(output), .arg = "FILE",
-     .help = "output file; it is replaced only when everything is done", .group = "Output"},
+     .help = "output file; it is replaced only when the new one is complete", .group = "Output"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(convert.precision), .default_text = "auto",
      .choices = MODEL_PRECISION_CHOICES,
      .arg = "KIND",
      .help = "number format of weights and embeddings; int8 makes the file a quarter of the size, bf16 "
-             "half; auto: int8; for a model of another program only if it has 8 bits already"},
+             "half; auto: int8; for a model of another program float32 if it has more than 8 bits"},
     {.flag = "quiet", .letter = 'q', .type = OPT_BOOL, FIELD(quiet), .default_text = "false",
      .help = "print only warnings and errors"},
     {0}};
@@ -40,9 +40,10 @@ static const char USAGE[] =
     "MODEL with the same --precision, is smaller and loads faster. SMALL cannot be\n"
     "trained or averaged, so keep MODEL.\n"
     "\n"
-    "Reads models of other programs, too: OPUS-MT as Hugging Face and Marian have it,\n"
-    "packages of Argos Translate, Transformers of CTranslate2, models of Firefox.\n"
-    "Nothing in them is run. --precision float32 makes a file that can be trained.\n";
+    "Also reads models of other programs: OPUS-MT in the formats of Hugging Face and\n"
+    "Marian, packages of Argos Translate, Transformers of CTranslate2, and models of\n"
+    "Firefox. It runs no code in them. --precision float32 makes a file that can be\n"
+    "trained.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt convert best.safetensors -o small.safetensors\n"

@@ -21,7 +21,7 @@ typedef struct {
 /* clang-format off */
 static const Option DETECT_OPTIONS[] = {
     {.flag = "languages", .letter = 'l', .type = OPT_LIST, FIELD(languages), .arg = "NAME,...",
-     .help = "the languages to choose from: codes or English names; default: all that are known and have a "
+     .help = "languages to choose from, as codes or English names; default: all known languages that have a "
              "code of two letters"},
     {.flag = "n-best", .type = OPT_INT, FIELD(n_best), .default_text = "1", .min = 1, .max = 1000, .arg = "N",
      .help = "print the N most probable languages of each line"},
@@ -34,11 +34,11 @@ static const char USAGE[] =
     "Usage: attn-mt detect [OPTION...] [FILE]\n"
     "\n"
     "Prints the language of each line of FILE (default: standard input), a TAB, and\n"
-    "the confidence, a probability: of lines with 0.80 about 80 % are in that\n"
+    "a confidence: about 80 % of the lines with a confidence of 0.80 are in that\n"
     "language. A line without letters is in the language 'und', undetermined. A\n"
     "warning counts the lines that are too short to tell.\n"
-    "The fewer languages there are to choose from, and the longer a line is, the more\n"
-    "results are right.\n";
+    "More results are right if there are fewer languages to choose from, and if lines\n"
+    "are longer.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt detect < lines.txt\n"

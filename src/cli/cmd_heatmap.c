@@ -296,7 +296,8 @@ static Status choose_formats(const HeatmapOptions *options, const UserOptions *u
         return status_hint(STATUS_USAGE, "add --format pgm, or leave --cell out");
     }
     if (options->self && files->selected[HEATMAP_HTML]) {
-        status_fail(STATUS_USAGE, "--format html shows all attention and does not go with --self-attention");
+        status_fail(STATUS_USAGE,
+                    "--format html shows all attention and cannot be combined with --self-attention");
         return status_hint(STATUS_USAGE, "leave --self-attention out: the view 'Layers and heads' shows it");
     }
     return heatmap_files_check(files, 1);
@@ -316,7 +317,7 @@ static Status read_sentences(const HeatmapOptions *options, const char *sentence
                      sentence, sentence);
         line_window_add(lines, sv(sentence));
     } else {
-        if (isatty(STDIN_FILENO) == 1) log_info("one sentence a line; Ctrl-D ends");
+        if (isatty(STDIN_FILENO) == 1) log_info("enter one sentence per line; Ctrl-D ends the input");
         TRY(lines_read(lines, "-"));
     }
     if (options->target) line_window_add(targets, sv(options->target));
@@ -368,7 +369,7 @@ static Status heatmap(const HeatmapOptions *options, const HeatmapFiles *files,
     if (status == STATUS_OK && pictures)
         status = write_heatmaps(options, translating, models, files, &lines, &targets, &counts);
     if (status == STATUS_OK && !options->quiet && counts.translated == 0)
-        log_warn("no line has text: there is nothing to show");
+        log_warn("no line contains text: there is nothing to show");
     if (status == STATUS_OK && !options->quiet) unknown_text_report(&counts.unknown, models->items[0]);
     unknown_text_free(&counts.unknown);
     line_window_free(&lines);
@@ -397,7 +398,7 @@ Status cmd_heatmap(int argc, char **argv) {
         status = command_print_help(&TEXT, tables, help);
     } else if (status == STATUS_OK && words.count > 1) {
         status = status_fail(STATUS_USAGE, "more than one sentence given");
-        status_hint(status, "put the sentence in quotes, or many sentences on standard input");
+        status_hint(status, "put the sentence in quotes, or give many sentences on standard input");
     } else if (status == STATUS_OK) {
         options.subwords = option_is_given(&user_options, "level") && options.level == ALIGNMENT_SUBWORD;
         status = model_choice(&options.models, options.languages, options.quiet, &translating.target_language,

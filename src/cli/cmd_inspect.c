@@ -192,7 +192,7 @@ static Status write_all_codes(const Seq2Seq *model, const char *file, const char
     Tokenizer *sides[2] = {seq2seq_source(model), seq2seq_target(model)};
     if (sides[0] == sides[1]) return write_codes(sides[0], path);
     if (strcmp(path, "-") == 0) {
-        status_fail(STATUS_USAGE, "the merges of two vocabularies do not fit on standard output");
+        status_fail(STATUS_USAGE, "the merges of two vocabularies cannot both go to standard output");
         return status_hint(STATUS_USAGE, "--codes FILE writes FILE.source and FILE.target");
     }
     for (int side = 0; side < 2; side++) {
@@ -431,7 +431,7 @@ static Status inspect_pairs(const InspectOptions *options, const StrList *files)
 
 static Status inspect_model(const InspectOptions *options, const char *path) {
     if (options->vocab && options->tensor)
-        return status_fail(STATUS_USAGE, "--vocab does not go with --tensor");
+        return status_fail(STATUS_USAGE, "--vocab and --tensor cannot be combined");
     bool missing = file_size(path) < 0; /* opening the file reports the error */
     const char *about = options->valid       ? "--valid"
                         : options->languages ? "--languages"

@@ -25,12 +25,12 @@ static const Option MODELS_OPTIONS[] = {
     {.flag = "name", .type = OPT_STRING, FIELD(add.name), .arg = "NAME",
      .help = "name of the model; default: from the path", .group = "Add"},
     {.flag = "languages", .type = OPT_STRING, FIELD(add.languages), .arg = "SRC-TRG",
-     .help = "languages, such as en-de; default: those in the model"},
+     .help = "source and target language, such as en-de; default: those in the model"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(add.convert.precision), .default_text = "auto",
      .choices = MODEL_PRECISION_CHOICES, .arg = "KIND",
-     .help = "number format of weights and embeddings; auto: as they are"},
+     .help = "number format of weights and embeddings; auto: that of the model"},
     {.flag = "overwrite", .type = OPT_BOOL, FIELD(add.overwrite), .default_text = "false",
-     .help = "replace a model of this name"},
+     .help = "replace an installed model of this name"},
     {0}};
 /* clang-format on */
 
@@ -39,16 +39,16 @@ static const char USAGE[] =
     "       attn-mt models add [OPTION...] PATH\n"
     "       attn-mt models remove NAME\n"
     "\n"
-    "Lists the models that have a name. Other commands take the name: --model NAME.\n"
-    "'add' puts a model there: a file, the folder of a run, or a model of another\n"
+    "Lists the installed models. Other commands accept their names: --model NAME.\n"
+    "'add' installs a model: a file, the folder of a run, or a model of another\n"
     "program (attn-mt convert --help). It loads the model and translates a sentence.\n"
     "\n"
     "A model is a file NAME.safetensors in the folder ATTN_MT_MODELS, otherwise\n"
     "~/.local/share/attn-mt/models (or $XDG_DATA_HOME/attn-mt/models), or in\n"
     "/usr/local/share/attn-mt/models or /usr/share/attn-mt/models.\n"
     "\n"
-    "Without --model, commands take a model of --languages, the one that\n"
-    "ATTN_MT_MODEL names, the only one in the list, or the newest run below runs/.\n";
+    "Without --model, commands use a model for --languages, the model that\n"
+    "ATTN_MT_MODEL names, the only installed model, or the newest run below runs/.\n";
 
 static const char EXAMPLES[] = "Examples:\n"
                                "  attn-mt models\n"
@@ -199,7 +199,8 @@ static Status remove_model(const char *name) {
         if (!sv_equal(strbuf_view(&own), strbuf_view(&path))) {
             status_fail(STATUS_USAGE, "'%.400s' is not a model of '%.400s'", strbuf_text(&path),
                         strbuf_text(&folder));
-            status = status_hint(STATUS_USAGE, "only these are removed, by name: attn-mt models remove NAME");
+            status =
+                status_hint(STATUS_USAGE, "attn-mt models remove NAME removes only models of this folder");
         } else if (unlink(strbuf_text(&path)) != 0) {
             status = status_fail(STATUS_RUNTIME, "cannot remove '%.700s': %s", strbuf_text(&path),
                                  strerror(errno));

@@ -364,7 +364,7 @@ static Status open_input(Session *session, const StrList *files) {
     if (list) return pair_window_open_n_best(&session->window, first, list);
     if (second) return pair_window_open_two(&session->window, first, second);
     session->interactive = files->count == 0 && isatty(STDIN_FILENO) == 1;
-    if (session->interactive) log_info("one pair per line, SOURCE TAB TARGET; Ctrl-D ends");
+    if (session->interactive) log_info("enter one pair per line, SOURCE TAB TARGET; Ctrl-D ends the input");
     return pair_window_open(&session->window, first);
 }
 

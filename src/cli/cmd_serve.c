@@ -105,12 +105,12 @@ static const char DETAILS[] =
     "POST /translate takes JSON or a form, also multipart: {\"q\": TEXT OR LIST,\n"
     "\"source\", \"target\", \"format\", \"alternatives\", \"api_key\"}. The other routes are\n"
     "GET /languages, /frontend/settings, /health, /metrics (for Prometheus) and /, a\n"
-    "page that translates while you type. POST /detect tells the language of a text,\n"
-    "and POST /translate_file translates a document (HTML, PO, XLIFF, SRT, VTT,\n"
+    "page that translates while you type. POST /detect detects the language of a\n"
+    "text, and POST /translate_file translates a document (HTML, PO, XLIFF, SRT, VTT,\n"
     "Markdown or text) in the field \"file\" of a multipart form.\n"
     "\n"
-    "Of the models in 'attn-mt models' each is loaded when it is first asked for. Two\n"
-    "languages that no model has go through models in between. \"source\": \"auto\"\n"
+    "The first request for a model of 'attn-mt models' loads it. If no model has two\n"
+    "languages, translations go through other languages. \"source\": \"auto\"\n"
     "detects the language.\n"
     "\n"
     "Waiting texts are translated together. Short requests come first, but long ones\n"
@@ -170,7 +170,7 @@ static Status find_socket(int *socket) {
     if (!process || !count || strtol(process, NULL, 10) != (long)getpid()) return STATUS_OK;
     if (strcmp(count, "0") == 0) return STATUS_OK;
     if (strcmp(count, "1") != 0)
-        return status_fail(STATUS_USAGE, "%.20s sockets were passed (LISTEN_FDS) instead of one", count);
+        return status_fail(STATUS_USAGE, "LISTEN_FDS passes %.20s sockets instead of one", count);
     *socket = FIRST_PASSED;
     return STATUS_OK;
 }

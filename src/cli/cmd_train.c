@@ -178,7 +178,7 @@ static Status check_command(const TrainCommand *command) {
     }
     if (command->run && command->run[0]) return STATUS_OK;
     status_fail(STATUS_USAGE, "option '--run': the name of the folder is empty");
-    return status_hint(STATUS_USAGE, "is a shell variable not set? --run DIR is where the model goes");
+    return status_hint(STATUS_USAGE, "is a shell variable empty? --run DIR names the folder for the model");
 }
 
 /* The model of --init or --vocabulary may be a name. */

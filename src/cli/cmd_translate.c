@@ -98,8 +98,7 @@ static void log_beam(Session *session, const Translation *results) {
     for (int i = 0; i < session->input.count && !session->logged_beam; i++)
         session->logged_beam = results[i].constraints_met.count + results[i].constraints_unmet.count > 0;
     if (session->logged_beam)
-        log_info("lines with constraints are searched with --beam-size %d, the least they need",
-                 CONSTRAINTS_BEAM);
+        log_info("lines with constraints use --beam-size %d, the minimum for constraints", CONSTRAINTS_BEAM);
 }
 
 /* Write the translations of the window's lines, and release them. */
@@ -274,7 +273,8 @@ static Status session_open(Session *session) {
     session->output = output;
     session->to_terminal = strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO) == 1;
     if (session->interactive)
-        log_info("one %s a line; Ctrl-D ends", options->json_input ? "JSON object" : "sentence");
+        log_info("enter one %s per line; Ctrl-D ends the input",
+                 options->json_input ? "JSON object" : "sentence");
     return STATUS_OK;
 }
 

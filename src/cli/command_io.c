@@ -30,7 +30,7 @@ void command_warn_repaired(long lines, long first) {
 Status command_refuse_overwrite(const char *output, const char *file) {
     if (output && !output[0]) {
         status_fail(STATUS_USAGE, "the name of a file to write is empty");
-        return status_hint(STATUS_USAGE, "is a variable of the shell not set?");
+        return status_hint(STATUS_USAGE, "is a shell variable empty?");
     }
     if (!output || !file || strcmp(output, "-") == 0 || file_is_stream(output)) return STATUS_OK;
     if (strcmp(file, "-") == 0) file = "/dev/stdin"; /* the shell may have opened the same file */

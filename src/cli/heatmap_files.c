@@ -22,7 +22,7 @@ static Status check_prefix(StrView prefix) {
     if (prefix.length == 0) {
         status_fail(STATUS_USAGE, "option '--output': the prefix is empty");
         return status_hint(STATUS_USAGE,
-                           "is a shell variable not set? --output calm writes calm.csv and so on");
+                           "is a shell variable empty? --output calm writes calm.csv and so on");
     }
     if (sv_ends(prefix, SV("/"))) {
         status_fail(STATUS_USAGE, "option '--output': '%.*s' is a folder, not the beginning of file names",
@@ -34,8 +34,9 @@ static Status check_prefix(StrView prefix) {
         if (sv_cut_extension(&(StrView){prefix.data, prefix.length}, sv(UNSUPPORTED[i]))) {
             status_fail(STATUS_USAGE, "option '--output': '%.*s': %s is not among the formats",
                         SV_ARG(prefix), UNSUPPORTED[i]);
-            return status_hint(STATUS_USAGE,
-                               "pictures are .svg and .pgm, tables .txt and .csv; .json and .html hold all");
+            return status_hint(
+                STATUS_USAGE,
+                "pictures are .svg and .pgm, tables .txt and .csv; .json and .html contain everything");
         }
     return STATUS_OK;
 }
@@ -62,9 +63,9 @@ Status heatmap_files_check(const HeatmapFiles *files, int sentences) {
     if (files->prefix) return STATUS_OK;
     for (int f = 0; f < HEATMAP_FORMAT_COUNT; f++) count += files->selected[f];
     if (count > 1)
-        status_fail(STATUS_USAGE, "several formats do not fit on standard output");
+        status_fail(STATUS_USAGE, "only one format can go to standard output");
     else if (sentences > 1 && (files->selected[HEATMAP_PGM] || files->selected[HEATMAP_SVG]))
-        status_fail(STATUS_USAGE, "pictures of %d sentences do not fit on standard output", sentences);
+        status_fail(STATUS_USAGE, "pictures of %d sentences cannot go to standard output", sentences);
     else
         return STATUS_OK;
     return status_hint(STATUS_USAGE, "--output PREFIX writes each into a file of its own");

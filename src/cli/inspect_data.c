@@ -404,7 +404,7 @@ static Status parse_part(const char *text, PairCleanOptions *clean) {
     char *end = NULL;
     long long pairs = equals ? strtoll(equals + 1, &end, 10) : 0;
     if (!equals || equals == text || end == equals + 1 || *end || pairs < 1 || pairs > MOST) {
-        status_fail(STATUS_USAGE, "--split-off '%s' is no FILE=N", text);
+        status_fail(STATUS_USAGE, "--split-off '%s' is not FILE=N", text);
         return status_hint(STATUS_USAGE, "for example --split-off valid.tsv=1000,test.tsv=1000");
     }
     if (clean->parts.count == PAIR_PARTS)

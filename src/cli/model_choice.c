@@ -61,7 +61,7 @@ static Status fail_languages(const char *path, const ModelAbout *about, StrView 
     status_fail(STATUS_USAGE, "'%.400s' translates from %s to %s, not from %.*s to %.*s", path, about->source,
                 strbuf_text(&targets), SV_ARG(source), SV_ARG(target));
     strbuf_free(&targets);
-    return status_hint(STATUS_USAGE, "leave --model out to have a model of --languages chosen");
+    return status_hint(STATUS_USAGE, "without --model, --languages chooses a model");
 }
 
 /* Does this model translate the pair? Then *step tells with which language token. */
@@ -154,7 +154,7 @@ static Status fail_pair(const Registry *registry, StrView source, StrView target
     else if (pairs.length > 0)
         status_hint(STATUS_USAGE, "there are %s; 'attn-mt models add PATH' adds one", strbuf_text(&pairs));
     else
-        status_hint(STATUS_USAGE, "there are no models yet: 'attn-mt models add PATH' adds one");
+        status_hint(STATUS_USAGE, "no models are installed: 'attn-mt models add PATH' adds one");
     mem_free(near_source);
     mem_free(near_target);
     strbuf_free(&pairs);
@@ -195,12 +195,13 @@ static Status fail_none(const Registry *registry) {
     for (size_t i = 0; i < registry->count && i < 20; i++)
         strbuf_format(&names, "%s%s", i ? ", " : "", registry->items[i].name);
     if (registry->count > 0) {
-        status_fail(STATUS_USAGE, "no model given, and there are several: %s%s", strbuf_text(&names),
+        status_fail(STATUS_USAGE, "no model given, and several are installed: %s%s", strbuf_text(&names),
                     registry->count > 20 ? ", ..." : "");
         status_hint(STATUS_USAGE, "name one with --model NAME or with --languages, as in --languages en-de; "
                                   "ATTN_MT_MODEL can name the usual one");
     } else {
-        status_fail(STATUS_USAGE, "no model given, and there is none in '%.300s' or below " RUNS "/", folder);
+        status_fail(STATUS_USAGE, "no model given, and none is installed in '%.300s' or below " RUNS "/",
+                    folder);
         status_hint(STATUS_USAGE,
                     "train one: attn-mt train mine.tsv --languages en-de --run runs/mine; add one: attn-mt "
                     "models add PATH; or name one: --model FILE");

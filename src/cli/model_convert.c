@@ -11,7 +11,7 @@ const Option MODEL_CONVERT_OPTIONS[] = {
     {.flag = "sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[0]), .arg = "FILE",
      .help = "SentencePiece model for a CTranslate2 folder, which has none"},
     {.flag = "target-sentencepiece", .type = OPT_STRING, FIELD(sentencepiece[1]), .arg = "FILE",
-     .help = "that of the target language, if it is another"},
+     .help = "SentencePiece model of the target language, if it differs"},
     {0}};
 /* clang-format on */
 

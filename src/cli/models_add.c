@@ -96,7 +96,7 @@ static Status translate_sentence(const Ensemble *models, const ModelAbout *about
     if (status == STATUS_OK) {
         translator_run(translator, &line, NULL, 1, 1, &translation);
         if (translator_first_nonfinite(translator) >= 0)
-            status = status_fail(STATUS_DATA, "the model gives scores that are not finite");
+            status = status_fail(STATUS_DATA, "the model computes scores that are not finite");
         else
             log_info("test     %s -> %.*s", sentence, SV_ARG(strbuf_view(&translation.items[0].text)));
         translation_free(&translation);

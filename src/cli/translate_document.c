@@ -65,7 +65,7 @@ static Status check_options(const TranslateOptions *options, const DocumentForma
         return status_hint(STATUS_USAGE, "--format lines translates it line by line");
     }
     if (options->inputs.count <= 1) return STATUS_OK;
-    status_fail(STATUS_USAGE, "a document is translated by itself, and there are %zu inputs",
+    status_fail(STATUS_USAGE, "a document must be the only input, but there are %zu inputs",
                 options->inputs.count);
     return status_hint(STATUS_USAGE, "run attn-mt translate for each of them");
 }
@@ -146,9 +146,9 @@ static void report(const Document *document) {
     if (document->kept > 0) strbuf_format(&text, "; %s had a translation", str_count(document->kept, kept));
     log_info("%s", strbuf_text(&text));
     strbuf_free(&text);
-    if (empty > 0) log_warn("%zu texts have no translation: it would be empty", empty);
+    if (empty > 0) log_warn("%zu texts got no translation, because it would be empty", empty);
     if (document->rejected > 0)
-        log_warn("%ld texts have no translation: their format directives or marks would differ",
+        log_warn("%ld texts got no translation, because their format directives or marks would differ",
                  document->rejected);
 }
 
@@ -159,7 +159,7 @@ static void check_language(const Document *document, const char *target, const E
     Language language;
     bool known = language_read(ours, &language) && language_read(theirs, &language);
     if (known && !sv_equal(language_code(ours), language_code(theirs)))
-        log_warn("'%s' is for translations in '%.*s', but these are in '%.*s'", document->path,
+        log_warn("the translations in '%s' are in '%.*s', but the model writes '%.*s'", document->path,
                  SV_ARG(theirs), SV_ARG(ours));
 }
 

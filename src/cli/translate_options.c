@@ -14,124 +14,128 @@
 /* clang-format off */
 const Option TRANSLATE_OPTIONS[] = {
     {.flag = "model", .common = true, .letter = 'm', .type = OPT_LIST, FIELD(models), .arg = "MODEL",
-     .help = "name, file or folder of a run; several are an ensemble, also of both directions "
-             "(model.decoder.right_to_left)",
+     .help = "name, file or folder of a run; several models form an ensemble, which may also include "
+             "right-to-left models (model.decoder.right_to_left)",
      .group = "Input and output"},
     {.flag = "languages", .common = true, .type = OPT_STRING, FIELD(languages), .arg = "SRC-TRG",
-     .help = "languages, such as en-de or auto-de; they choose the model"},
+     .help = "source and target language, such as en-de or auto-de; without --model they choose "
+             "the model"},
     {.flag = "no-pivot", .type = OPT_BOOL, FIELD(no_pivot), .default_text = "false",
      .help = "do not translate through another language if no model has both --languages"},
     {.flag = "input", .letter = 'i', .type = OPT_LIST, FIELD(inputs), .arg = "FILE",
-     .help = "text to translate, one sentence a line, or a document, .gz too; default: standard input"},
+     .help = "text with one sentence per line, or a document; .gz files too; default: standard input"},
     {.flag = "format", .common = true, .type = OPT_CHOICE, FIELD(format), .default_text = "auto",
      .choices = "auto|lines|" DOCUMENT_FORMATS, .arg = "NAME",
-     .help = "lines, or a document, of which all but the text stays; auto: html, po, xliff, srt, vtt by "
-             "content or name, else lines"},
+     .help = "input format: lines, or a document; all but the text of a document stays unchanged; auto "
+             "recognizes html, po, xliff, srt and vtt by content or name"},
     {.flag = "confident", .type = OPT_REAL, FIELD(confident), .default_text = "2", .max = 2, .arg = "X",
-     .help = "PO and XLIFF: translations with a confidence of at least X need no review; above 1: all need "
-             "one (fuzzy in PO)"},
+     .help = "PO and XLIFF: mark a translation as needing review (fuzzy in PO) if its confidence is below "
+             "X; above 1: mark all"},
     {.flag = "fuzzy", .type = OPT_BOOL, FIELD(fuzzy), .default_text = "false",
-     .help = "PO and XLIFF: also translate texts again whose translation needs a review"},
+     .help = "PO and XLIFF: also replace existing translations that need review"},
     {.flag = "output", .common = true, .letter = 'o', .type = OPT_STRING, FIELD(output), .default_text = "-",
      .arg = "FILE",
-     .help = "where translations go; a file is replaced at the end, if there was no error"},
+     .help = "output file; it is replaced only if the whole input could be translated"},
     {.flag = "threads", .common = true, .type = OPT_INT, FIELD(threads), .default_text = "0",
-     .max = 1024, .arg = "N", .help = "threads; they change only the time; 0 = one per core"},
+     .max = 1024, .arg = "N",
+     .help = "number of threads, 0 = one per core; the translations do not depend on it"},
     {.flag = "precision", .type = OPT_CHOICE, FIELD(precision), .default_text = "float32",
      .choices = PRECISION_CHOICES, .arg = "KIND",
-     .help = "format of the weights: fewer bits are faster and take less memory, and can change some words; "
-             "files of attn-mt convert keep their own"},
+     .help = "number format of the weights; fewer bits are faster and need less memory, but can change some "
+             "words; files of attn-mt convert keep their own format"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(translator.search.shortlist), .default_text = "0",
      .max = SHORTLIST_MOST, .arg = "N",
-     .help = "choose only among the N most frequent target tokens and the N likely translations of each "
-             "source token: faster, and changes some translations (BLEU -1.2 to +1.0, more for models that "
-             "are hardly trained); try 50; 0 = all tokens"},
+     .help = "consider only the N most frequent target tokens and N likely translations of each source "
+             "token; faster, but changes some translations (BLEU -1.2 to +1.0, more if the model is hardly "
+             "trained); try 50; 0 = all tokens"},
     {.flag = "reference", .common = true, .letter = 'r', .type = OPT_LIST, FIELD(references),
      .arg = "FILE",
-     .help = "reference translations of the input: prints BLEU and chrF on standard error at the end"},
+     .help = "reference translations of the input; prints BLEU and chrF on standard error at the end"},
     {.flag = "report", .type = OPT_STRING, FIELD(report), .needs = "reference", .arg = "FILE",
      .help = "write these scores as JSON, in sacreBLEU's form"},
     {.flag = "tokenize", .type = OPT_CHOICE, FIELD(tokenizer), .default_text = "auto",
      .choices = "auto|" BLEU_TOKENIZER_CHOICES, .needs = "reference", .arg = "NAME",
-     .help = "tokenizer of BLEU; auto: zh or char if the model writes Chinese or another language without "
-             "spaces, else 13a"},
+     .help = "tokenizer of BLEU; auto: zh for Chinese, char for other languages without spaces, otherwise "
+             "13a"},
     {.flag = "quiet", .common = true, .letter = 'q', .type = OPT_BOOL, FIELD(translator.quiet),
-     .default_text = "false", .help = "no warnings, no figures at the end"},
+     .default_text = "false", .help = "print only errors"},
     {.flag = "n-best", .common = true, .type = OPT_INT, FIELD(n_best), .default_text = "0",
      .implied_value = "1000000",
      .max = N_BEST_ALL, .arg = "N",
-     .help = "print the N best, in Moses format; without N, the whole beam; fewer if fewer in the beam "
-             "differ",
-     .group = "What is printed"},
+     .help = "print the N best translations in the format of Moses; without N, all of the beam; fewer if "
+             "the beam has fewer different ones",
+     .group = "What to print"},
     {.flag = "alignment", .common = true, .type = OPT_STRING, FIELD(alignment), .default_text = "none",
      .choices = "none|hard|soft", .implied_value = "hard", .arg = "STYLE",
-     .help = "add the best source word of each target word (hard), pairs with a weight of at least STYLE if "
-             "that is a number, or all attention weights (soft, with those of </s>)"},
+     .help = "add an alignment; hard: the source word with the greatest weight for each target word; a "
+             "number: all pairs with at least this weight; soft: all attention weights, also those of </s>"},
     {.flag = "alignment-level", .type = OPT_CHOICE, FIELD(level), .default_text = "word",
      .choices = ALIGNMENT_LEVELS, .needs = "alignment|attention", .arg = "LEVEL",
-     .help = "align words, or the subwords the model works on"},
+     .help = "align words, or the subwords of the model"},
     {.flag = "word-scores", .type = OPT_BOOL, FIELD(word_scores), .default_text = "false",
-     .help = "add log p of each token and of </s>; for a line translated in several sentences or chunks only "
-             "the last </s> is shown, but the score counts all"},
+     .help = "add log p of each token and of </s>; if a line has several sentences or chunks, only the last "
+             "</s> is shown, but the score includes all"},
     {.flag = "json", .common = true, .type = OPT_BOOL, FIELD(json), .default_text = "false",
-     .help = "print one JSON object a line: text, translation, score, normalized_score, tokens, "
-             "source_tokens, problems if there are any (empty, repetition, length_limit), and what other "
-             "options add"},
+     .help = "print one JSON object per line; it has text, translation, score, normalized_score, tokens, "
+             "source_tokens, problems if there are any (empty, repetition, length_limit), and the values "
+             "that other options add"},
     {.flag = "json-input", .type = OPT_BOOL, FIELD(json_input), .default_text = "false",
-     .help = "read objects with a \"text\", and perhaps a \"prefix\" and \"constraints\" (a list of "
-             "phrases that must appear; constraints_met and constraints_unmet list them in the output); "
-             "prints JSON, and passes other fields on. A line that cannot be read gives {\"error\": ...}, "
-             "and the exit status is 3 at the end"},
+     .help = "read JSON objects with \"text\", optionally \"prefix\" and \"constraints\" (a list of phrases "
+             "that the translation must contain); prints JSON, in which constraints_met and "
+             "constraints_unmet list the phrases; other fields are copied. A line that cannot be read gives "
+             "{\"error\": ...}, and the exit status is 3 at the end"},
     {.flag = "alternatives", .type = OPT_INT, FIELD(translator.search.alternatives), .default_text = "0",
      .max = 1000, .arg = "N",
-     .help = "JSON: add the N best next tokens at each position of the translation, with their "
-             "probabilities; with two decoders, those of the first"},
+     .help = "with JSON: add the N most probable tokens at each position of the translation; a model with "
+             "two decoders shows those of the first"},
     {.flag = "confidence", .type = OPT_BOOL, FIELD(confidence), .default_text = "false",
-     .help = "with JSON: how sure the model is, from 0 to 1, of each word and of the whole"},
+     .help = "with JSON: add the confidence of the model, from 0 to 1, in each word and in the translation"},
     {.flag = "attention", .type = OPT_BOOL, FIELD(attention), .default_text = "false",
      .help = "draw the attention weights of each translation on standard error"},
     {.flag = "max-length-crop", .type = OPT_BOOL, FIELD(translator.crop), .default_text = "false",
      .help = "crop lines longer than --max-input-length instead of translating them in chunks",
      .group = "Long lines"},
     {.flag = "split", .common = true, .type = OPT_BOOL, FIELD(translator.split), .default_text = "false",
-     .help = "a line is a paragraph: translate its sentences; white space between and around sentences "
-             "stays"},
+     .help = "translate each line sentence by sentence, as a paragraph; white space between and around "
+             "sentences stays"},
     {.flag = "tags", .common = true, .type = OPT_BOOL, FIELD(translator.tags), .default_text = "false",
-     .help = "placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) stay exactly as they are in the "
-             "source, and characters that the source writes as entities (&nbsp;) stay entities; markup in "
+     .help = "keep placeholders ({0} %s ${x} URLs) and tags (<b> </b> <br/>) exactly as the source has "
+             "them; characters that the source writes as entities (&nbsp;) stay entities; markup in "
              "prefixes is removed"},
     {.flag = "accelerator", .type = OPT_CHOICE, FIELD(translator.accelerator), .default_text = "none",
      .choices = ACCELERATOR_CHOICES, .arg = "MARK",
-     .help = "remove the mark of a line's accelerator key (&File, _Open), and put it before a letter of the "
-             "word that translates its word; auto: & or _"},
+     .help = "remove the mark of an accelerator key (&File, _Open) before translating, and put it into the "
+             "translation of its word; auto: & or _"},
     {.flag = "raw", .type = OPT_BOOL, FIELD(translator.raw), .default_text = "false",
-     .help = "the model reads each line as it is, and what it writes is the translation: nothing is copied, "
-             "respelled or put into small letters, no loop is ended early, and white space at both ends of a "
-             "line does not stay"},
+     .help = "give each line to the model as it is, and print its output as it is: copy nothing, do not "
+             "respell or lowercase unknown words, do not end loops early, and drop white space at both ends "
+             "of a line"},
     {.flag = "target-language", .type = OPT_STRING, FIELD(translator.target_language), .arg = "NAME",
-     .help = "translate to NAME, such as fra, unless a line begins with a token such as >>fra<<: for models "
-             "with several target languages, which inspect lists"},
+     .help = "translate to NAME, such as fra, unless the line begins with a token such as >>fra<<; only for "
+             "models with several target languages, which attn-mt inspect lists"},
     {.flag = "prefix", .type = OPT_STRING, FIELD(prefix), .arg = "TEXT",
-     .help = "every translation begins with TEXT; with --split, that of the first sentence; a word at the "
-             "end of TEXT may be completed unless a space follows",
+     .help = "begin every translation with TEXT; with --split, only the first sentence of each line; the "
+             "model may complete the last word of TEXT unless a space follows it",
      .group = "Constraints"},
     {.flag = "prefix-file", .type = OPT_STRING, FIELD(prefix_file), .arg = "FILE",
-     .help = "a prefix for each line: one a line"},
+     .help = "like --prefix, with a prefix of its own for each line; one prefix per line"},
     {.flag = "glossary", .common = true, .type = OPT_LIST, FIELD(glossaries), .arg = "FILE",
-     .help = "lines of SOURCE TAB TARGET: if a sentence contains the words SOURCE, in the same case unless "
-             "the model lowers it, its translation must contain TARGET, if possible where the attention is "
-             "on SOURCE; with a first line such as 'en TAB de TAB forms' forms of the words "
-             "count, too; such translations are compared by log p without --length-penalty"},
+     .help = "terms, in lines of SOURCE TAB TARGET; the translation of a sentence that contains SOURCE must "
+             "contain TARGET, if possible where the attention is on SOURCE. Upper and lower case must agree, "
+             "unless the model lowercases text. With a first line such as 'en TAB de TAB forms' other forms "
+             "of the words match, too. Such translations are compared by log p, without --length-penalty"},
     {.flag = "memory", .common = true, .type = OPT_LIST, FIELD(memories), .arg = "FILE",
-     .help = "translation memory, in any format of pairs; a line that is in it gets its translation from "
-             "there, and so does with --split a sentence; --json shows the most similar one for others"},
+     .help = "translation memory, in any format of pairs; a line of the memory is not translated but gets "
+             "the translation there; with --split so does a sentence; for other lines --json shows the most "
+             "similar entry"},
     {.flag = "memory-threshold", .type = OPT_REAL, FIELD(translator.memory_threshold),
      .default_text = "0.75", .min = 0.3, .max = 1, .needs = "memory", .arg = "X",
-     .help = "least similarity of a line of the memory: 1 - edit distance / length; 1 = only identical "
-             "lines"},
+     .help = "minimum similarity, 1 - edit distance / length, of an entry of the memory that is shown; 1 = "
+             "only identical lines"},
     {.flag = "mbr", .type = OPT_CHOICE, FIELD(mbr), .default_text = "none", .choices = MBR_CHOICES,
-     .arg = "SCORE", .help = "minimum Bayes risk: choose the translation of the beam that agrees best with "
-                             "all of them by this score; use a beam of 10 or more",
+     .arg = "SCORE",
+     .help = "minimum Bayes risk: choose the translation of the beam that is most similar to all others by "
+             "this score; use a beam of 10 or more",
      .group = "Choice from the beam"},
     {.flag = "mbr-scale", .type = OPT_REAL, FIELD(mbr_scale), .default_text = "1", .max = 100, .needs = "mbr",
      .arg = "X",
@@ -175,11 +179,12 @@ static Status choose_output(TranslateOptions *options, const Ensemble *models, O
     SearchOptions *search = &options->translator.search;
     int beam = search->decode.beam_size, n_best = options->n_best == N_BEST_ALL ? beam : options->n_best;
     if (n_best > beam) {
-        status_fail(STATUS_USAGE, "--n-best=%d needs a beam as wide, but --beam-size is %d", n_best, beam);
+        status_fail(STATUS_USAGE, "--n-best=%d needs a beam of at least that size, but --beam-size is %d",
+                    n_best, beam);
         return status_hint(STATUS_USAGE, "add --beam-size %d", n_best);
     }
     if (search->alternatives > 0 && !options->json && !options->json_input) {
-        status_fail(STATUS_USAGE, "--alternatives are lists, which do not fit in a line of text");
+        status_fail(STATUS_USAGE, "--alternatives are lists, which a line of text cannot show");
         return status_hint(STATUS_USAGE, "add --json");
     }
     TRY(check_mbr(options, beam));
@@ -210,7 +215,7 @@ static Status choose_confidence(const TranslateOptions *options, const Ensemble 
     style->confidence = options->confidence;
     if (!style->confidence && !options->document) return STATUS_OK;
     if (!style->json && !options->document)
-        return status_hint(status_fail(STATUS_USAGE, "--confidence is written as JSON only"), "add --json");
+        return status_hint(status_fail(STATUS_USAGE, "--confidence is shown only in JSON"), "add --json");
     if (models->count == 1 && !other_decoders)
         style->calibration = calibration_read(strbuf_view(&models->provenance));
     bool used = style->confidence || options->confident <= 1;

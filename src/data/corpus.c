@@ -149,9 +149,10 @@ static Status collect_block(void *context, const PairBlock *block) {
 }
 
 static Status fail_empty(long pairs, bool training) {
-    status_fail(STATUS_DATA, "none of %ld sentence pairs is left after filtering", pairs);
+    status_fail(STATUS_DATA, "no sentence pair is left after filtering %ld pairs", pairs);
     if (training) return status_hint(STATUS_DATA, "raise data.max_length or data.max_ratio");
-    return status_hint(STATUS_DATA, "pairs for validation may have %d tokens a side", VALIDATION_LENGTH);
+    return status_hint(STATUS_DATA, "validation pairs can have at most %d tokens on each side",
+                       VALIDATION_LENGTH);
 }
 
 static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers) {

@@ -87,7 +87,7 @@ static Status check_learned(const Tokenizer *tokenizer, const TextOptions *text)
     bool words = text->tokenizer == TOKENIZER_WORD;
     if (vocab_size(tokenizer_vocab(tokenizer)) > VOCAB_SPECIALS) return STATUS_OK;
     if (text->max_vocab > 0 && text->max_vocab <= VOCAB_SPECIALS)
-        return status_fail(STATUS_DATA, "text.max_vocab = %d leaves room for the %d special tokens alone",
+        return status_fail(STATUS_DATA, "text.max_vocab = %d leaves room only for the %d special tokens",
                            text->max_vocab, VOCAB_SPECIALS);
     Status s = status_fail(STATUS_DATA,
                            "no %s of the training pairs occurs %d times (text.min_count): the "

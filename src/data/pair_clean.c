@@ -243,7 +243,7 @@ static Status run(Cleaning *cleaning) {
     TRY(open_outputs(cleaning));
     TRY(write_pairs(cleaning));
     if (cleaning->counts->kept > 0) return commit_outputs(cleaning);
-    status_fail(STATUS_DATA, "no pair is left: all have findings to drop");
+    status_fail(STATUS_DATA, "no pair is left: --drop applies to all of them");
     return status_hint(STATUS_DATA, "drop fewer of them with --drop");
 }
 

@@ -93,8 +93,8 @@ Status comm_check_launch(bool has_mpi) {
     int started = launched(&variable);
     if (started <= comm_size()) return STATUS_OK;
     Status s = status_fail(STATUS_USAGE, "%d processes were started (%s), but %s", started, variable,
-                           has_mpi ? "they do not find each other: each would do all by itself"
-                                   : "this program is built without MPI: each would do all by itself");
+                           has_mpi ? "they do not find each other: each would do the whole work"
+                                   : "this program is built without MPI: each would do the whole work");
     if (!has_mpi)
         return status_hint(s,
                            "build one with 'make MPI=1' and start build-mpi/attn-mt, under Slurm with "

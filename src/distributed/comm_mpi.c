@@ -98,7 +98,7 @@ static _Noreturn void abort_for_silence(const Peer *peers, double now, double li
         if (added > 0 && length + (size_t)added < sizeof names) length += (size_t)added;
     }
     names[length] = '\0';
-    status_fail(STATUS_LOST, "nothing was heard from %s", names);
+    status_fail(STATUS_LOST, "no message arrived from %s", names);
     status_hint(STATUS_LOST,
                 "killed, stopped or cut off; the same command with --resume continues from the last "
                 "save, with any number of ranks");

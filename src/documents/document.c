@@ -93,7 +93,7 @@ Status document_check_foreign(const char *path, StrView sample) {
                                      : sv_starts(sample, sv(FOREIGN[i].magic)) &&
                                            (!part || memmem(sample.data, sample.length, part, strlen(part)));
         if (!found) continue;
-        status_fail(STATUS_DATA, "'%.700s' is %s: no format that is translated", path, FOREIGN[i].name);
+        status_fail(STATUS_DATA, "'%.700s' is %s, which attn-mt cannot translate", path, FOREIGN[i].name);
         return status_hint(STATUS_DATA, "%s", FOREIGN[i].hint);
     }
     return STATUS_OK;
@@ -129,8 +129,9 @@ static Status check_bytes(const Document *document) {
     status_fail(STATUS_DATA, "'%.700s', line %ld: not UTF-8", document->path, number);
     if (document->format == &PO_DOCUMENT)
         return status_hint(STATUS_DATA, "convert it: msgconv -t UTF-8 FILE > NEW");
-    return status_hint(STATUS_DATA, "convert it, and what it says of its encoding: iconv -f ISO-8859-1 -t "
-                                    "UTF-8 FILE > NEW");
+    return status_hint(STATUS_DATA,
+                       "convert it, and change the encoding that it declares: iconv -f ISO-8859-1 -t "
+                       "UTF-8 FILE > NEW");
 }
 
 Status document_read(Document *document) {

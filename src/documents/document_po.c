@@ -331,7 +331,7 @@ static Status find_field(Reader *reader, StrView line, size_t at, Field **field)
     if (form + 1 > entry->form_count) entry->form_count = form + 1;
     if (!*field)
         return document_fail(reader->document, at,
-                             "not a line of a PO file, or a plural of more than 6 forms");
+                             "this line is not valid in a PO file, or a plural has more than 6 forms");
     bool order = form < 0 || (entry->id.is_there && entry->plural.is_there == (line.data[6] == '['));
     return order ? STATUS_OK
                  : document_fail(reader->document, at, "this msgstr does not belong to its msgid");
@@ -344,7 +344,7 @@ static Status read_line(Reader *reader, StrView line, size_t at, size_t next) {
     if (line.data[0] != '"') {
         TRY(find_field(reader, line, at, &reader->field));
         if (reader->field->is_there && reader->field != &reader->entry.other)
-            return document_fail(reader->document, at, "an entry has this line twice");
+            return document_fail(reader->document, at, "an entry contains this line twice");
         reader->field->from = at;
         reader->field->is_there = true;
     } else if (!reader->field) {

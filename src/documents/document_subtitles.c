@@ -205,7 +205,7 @@ static Status read(Document *document) {
         long begin, end;
         if (is_timing(line, &begin, &end)) {
             if (in_cue && cue.to > cue.from)
-                return document_fail(document, at, "a time inside of a cue's text");
+                return document_fail(document, at, "a time inside the text of a cue");
             cue = (Cue){.from = next, .to = next, .milliseconds = begin, .end = end};
             in_cue = true;
         } else if (in_cue && line.length == 0) {
@@ -219,7 +219,7 @@ static Status read(Document *document) {
     Subtitles *subtitles = document->state;
     if (subtitles->width < SHORTEST_LINE) subtitles->width = SHORTEST_LINE;
     if (subtitles->count == 0 && sv_trim(bytes).length > 0 && document->format == &SUBRIP_DOCUMENT)
-        return document_fail(document, 0, "no times of subtitles, such as 00:00:01,000 --> 00:00:02,000");
+        return document_fail(document, 0, "no subtitle times, such as 00:00:01,000 --> 00:00:02,000");
     add_texts(document);
     return STATUS_OK;
 }

@@ -12,9 +12,9 @@
 /* ---- files and settings ---- */
 
 Status import_refuse(const char *what, StrView value) {
-    status_fail(STATUS_DATA, "its %s is '%.*s', which is not read", what,
+    status_fail(STATUS_DATA, "its %s is '%.*s', which attn-mt does not support", what,
                 value.length < 100 ? (int)value.length : 100, value.data ? value.data : "");
-    return status_hint(STATUS_DATA, "docs/public-models.md lists the models that are read");
+    return status_hint(STATUS_DATA, "docs/public-models.md lists the supported models");
 }
 
 Status import_refuse_codes(void) {
@@ -26,7 +26,8 @@ Status import_refuse_codes(void) {
 Status import_read_file(const Import *im, const char *start, const char *end, StrBuf *content) {
     long index = foreign_archive_find(im->archive, 0, start, end);
     if (index < 0)
-        return status_fail(STATUS_DATA, "it has no file '%s%s%s'", start, start[0] && end[0] ? "*" : "", end);
+        return status_fail(STATUS_DATA, "the file '%s%s%s' is missing", start, start[0] && end[0] ? "*" : "",
+                           end);
     return foreign_archive_read(im->archive, (size_t)index, content);
 }
 
@@ -100,7 +101,7 @@ static Status require_one(const Import *im, const char *start, const char *end) 
     StrView folder_a = {a, slash_a ? (size_t)(slash_a - a) : 0},
             folder_b = {b, slash_b ? (size_t)(slash_b - b) : 0};
     if (sv_equal(folder_a, folder_b)) return STATUS_OK;
-    status_fail(STATUS_DATA, "it has several models: '%.200s' and '%.200s'", a, b);
+    status_fail(STATUS_DATA, "it contains several models: '%.200s' and '%.200s'", a, b);
     return status_hint(STATUS_DATA, "name the folder of one of them");
 }
 
@@ -116,10 +117,11 @@ static Status recognise(Import *im, const char *const sentencepiece[2]) {
     if (import_has_file(im, "model.bin", "")) return import_ctranslate2(im, sentencepiece);
     if (import_has_file(im, "model", ".bin")) return import_marian(im, false);
     if (import_has_file(im, "", ".npz")) return import_marian(im, true);
-    status_fail(STATUS_DATA, "it has no model that attn-mt knows");
+    status_fail(STATUS_DATA, "it contains no model that attn-mt supports");
     return status_hint(
-        STATUS_DATA, "known are folders, zips and tars of OPUS-MT, Argos Translate, CTranslate2 and Firefox: "
-                     "docs/public-models.md");
+        STATUS_DATA,
+        "supported are folders, zips and tars of OPUS-MT, Argos Translate, CTranslate2 and Firefox: "
+        "docs/public-models.md");
 }
 
 static void side_free(Side *side) {

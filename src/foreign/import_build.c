@@ -230,7 +230,7 @@ static Status fill(Import *im, const Param *p, real *to) {
         if (table->quantized && table->scale > 0) im->result->scales[p->index] = (real)table->scale;
         return copy_table(p, to, table, side->row, side->tokens.count, transposed);
     }
-    if (!dot) return status_fail(STATUS_DATA, "no tensor is known for '%s'", name);
+    if (!dot) return status_fail(STATUS_DATA, "the tensor '%s' is unexpected", name);
     const char *half = strncmp(name, "encoder", 7) == 0 ? "encoder" : "decoder";
     char *rest;
     long layer = strtol(dot + 1, &rest, 10);
@@ -277,7 +277,7 @@ Status import_build(Import *im) {
     Config config;
     StrBuf json = {0};
     if (!im->source_table || !im->target_table || !im->output_table)
-        return status_fail(STATUS_DATA, "it has no table of embeddings");
+        return status_fail(STATUS_DATA, "it has no embeddings");
     const char *tie = choose_tie(im);
     strbuf_add(&json,
                SV("{\"text\": {\"tokenizer\": \"sentencepiece\", \"normalize\": \"none\"}, \"model\": {"));

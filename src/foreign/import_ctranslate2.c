@@ -101,7 +101,7 @@ static Status put_ct2_sizes(Import *im) {
                   *positions = foreign_tensors_find(&im->tensors, "encoder/position_encodings/encodings");
     double activation = ct2_number(im, "encoder", "activation", 0);
     if (!inner || !decoder_inner)
-        return status_fail(STATUS_DATA, "it is no Transformer of encoder and decoder");
+        return status_fail(STATUS_DATA, "it is not a Transformer with an encoder and a decoder");
     if (activation < 0 || activation > 4) return import_refuse("activation", SV("unknown"));
     if (!positions) return import_refuse("positional encoding", SV("not a stored table"));
     import_put_sizes(
@@ -143,7 +143,7 @@ static Status read_ct2_tokens(Import *im, Side *side, const char *own) {
         strbuf_free(&name);
         if (file) return status;
     }
-    return status_fail(STATUS_DATA, "it has no vocabulary of CTranslate2");
+    return status_fail(STATUS_DATA, "it has no vocabulary");
 }
 
 static Status read_ct2_pieces(const Import *im, const char *const given[2], StrBuf spm[2]) {
@@ -156,8 +156,9 @@ static Status read_ct2_pieces(const Import *im, const char *const given[2], StrB
     } else if (import_has_file(im, "sentencepiece.model", "")) {
         TRY(import_read_file(im, "sentencepiece.model", "", &spm[0]));
     } else {
-        status_fail(STATUS_DATA, "it has no SentencePiece model, so nothing says how text is cut");
-        return status_hint(STATUS_DATA, "name the model that it was trained with: --sentencepiece FILE");
+        status_fail(STATUS_DATA, "it has no SentencePiece model, which is needed to tokenize text");
+        return status_hint(STATUS_DATA,
+                           "name the SentencePiece model that it was trained with: --sentencepiece FILE");
     }
     strbuf_add(&spm[1], strbuf_view(&spm[0]));
     return STATUS_OK;

@@ -23,7 +23,7 @@ static Status read_lists(StrView file, Lists *lists) {
     uint64_t hash = 0, magic = bytes_u64(&reader), checksum = bytes_u64(&reader);
     for (uint64_t i = 2; i < file.length / 8; i++)
         hash ^= number(file, i, 8) + 0x9e3779b9 + (hash << 6) + (hash >> 2);
-    if (reader.bad || magic != MAGIC) return status_fail(STATUS_DATA, "it is no shortlist of Marian");
+    if (reader.bad || magic != MAGIC) return status_fail(STATUS_DATA, "it is not a shortlist of Marian");
     if (hash != checksum) return status_fail(STATUS_DATA, "it is damaged: its checksum differs");
     lists->first = bytes_u64(&reader);
     bytes_u64(&reader);

@@ -101,7 +101,7 @@ Status foreign_tensors_add(ForeignTensors *tensors, StrView name, int rank, cons
                            bytes.length);
     if (!tensors->by_name) tensors->by_name = hashmap_new();
     if (hashmap_get(tensors->by_name, name, -1) >= 0)
-        return status_fail(STATUS_DATA, "tensor '%.*s' is there twice", SV_ARG(name));
+        return status_fail(STATUS_DATA, "tensor '%.*s' occurs twice", SV_ARG(name));
     hashmap_set(tensors->by_name, name, (int64_t)tensors->count);
     MEM_GROW(tensors->items, tensors->capacity, tensors->count + 1);
     ForeignTensor *tensor = &tensors->items[tensors->count++];
@@ -139,7 +139,7 @@ static Status add_safetensor(ForeignTensors *tensors, const Json *entry, StrView
         range[at++] = (uint64_t)json_number(item);
     }
     if (range[0] > range[1] || range[1] > data.length)
-        return status_fail(STATUS_DATA, "tensor '%.*s' ends behind the end of the file", SV_ARG(name));
+        return status_fail(STATUS_DATA, "tensor '%.*s' extends beyond the end of the file", SV_ARG(name));
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strcmp(types[i].name, json_string(dtype)) == 0)
             return foreign_tensors_add(tensors, name, (int)rank, sizes, types[i].type,
@@ -152,7 +152,7 @@ Status foreign_read_safetensors(ForeignTensors *tensors, StrView file) {
     StrView header = bytes_take(&reader, bytes_u64(&reader));
     Json *root;
     if (reader.bad || header.length > 16 << 20)
-        return status_fail(STATUS_DATA, "the safetensors file is truncated, or it is none");
+        return status_fail(STATUS_DATA, "the file is truncated, or it is not a safetensors file");
     TRY(json_parse_header(&root, header));
     Status status = STATUS_OK;
     StrView data = {file.data + reader.at, file.length - reader.at};
@@ -197,7 +197,7 @@ static Status add_npy(ForeignTensors *tensors, StrView name, StrView file) {
     uint64_t shape[FOREIGN_RANK];
     int rank;
     if (reader.bad || !sv_equal(magic, SV("\x93NUMPY")) || major < 1 || major > 3)
-        return status_fail(STATUS_DATA, "it is no array of NumPy");
+        return status_fail(STATUS_DATA, "it is not a NumPy array");
     StrView descr = npy_value(header, "'descr':"), order = npy_value(header, "'fortran_order':");
     StrView data = {file.data + reader.at, file.length - reader.at};
     if (!sv_starts(order, SV("False"))) return status_fail(STATUS_DATA, "it is stored column by column");
@@ -259,7 +259,8 @@ static Status add_intgemm8(ForeignTensors *tensors, StrView name, int rank, cons
     TRY(foreign_tensors_add(tensors, name, 2, shape, FOREIGN_I8, (StrView){data.data, count}, &tensor));
     float multiplier = number_at(data.data + count, 0, FOREIGN_F32);
     if (!(multiplier > 0) || !isfinite(multiplier) || !isfinite(127 / multiplier))
-        return status_fail(STATUS_DATA, "tensor '%.*s': its multiplier is no positive number", SV_ARG(name));
+        return status_fail(STATUS_DATA, "tensor '%.*s': its multiplier is not a positive number",
+                           SV_ARG(name));
     bool is_table = sv_ends(name, SV("Wemb"));
     const signed char *bytes = (const signed char *)data.data;
     tensor->quantized = true;
@@ -290,9 +291,10 @@ static Status add_marian_item(ForeignTensors *tensors, const MarianItem *item, S
     if (item->type == MARIAN_INTGEMM8 || item->type == MARIAN_INTGEMM8_FORK)
         return add_intgemm8(tensors, item->text, (int)item->rank, item->shape, data);
     if (item->type != MARIAN_FLOAT32 && item->type != MARIAN_FLOAT16)
-        return status_hint(status_fail(STATUS_DATA, "tensor '%.*s': its type 0x%llx is not read",
-                                       SV_ARG(item->text), (unsigned long long)item->type),
-                           "float32, float16 and intgemm8 are read, not what is packed for one processor");
+        return status_hint(
+            status_fail(STATUS_DATA, "tensor '%.*s': its type 0x%llx is not supported", SV_ARG(item->text),
+                        (unsigned long long)item->type),
+            "float32, float16 and intgemm8 are supported, but not formats that are packed for one processor");
     ForeignType type = item->type == MARIAN_FLOAT32 ? FOREIGN_F32 : FOREIGN_F16;
     if (count > data.length / foreign_type_size(type))
         return status_fail(STATUS_DATA, "tensor '%.*s': its bytes do not fit its shape", SV_ARG(item->text));
@@ -335,7 +337,7 @@ Status foreign_read_marian(ForeignTensors *tensors, StrView file) {
     uint64_t version = bytes_u64(&reader), count = bytes_u64(&reader);
     if (version == 2) return status_fail(STATUS_DATA, "Marian's file is encrypted");
     if (reader.bad || version != 1 || count > MARIAN_ITEMS || count > file.length / 32)
-        return status_fail(STATUS_DATA, "it is no binary file of Marian of version 1");
+        return status_fail(STATUS_DATA, "it is not a binary file of Marian, version 1");
     MarianItem *items = mem_alloc((size_t)count + 1, sizeof *items);
     Status status = read_marian_items(tensors, &reader, items, (size_t)count);
     mem_free(items);
@@ -392,7 +394,8 @@ static Status apply_scales(ForeignTensors *tensors) {
         for (size_t r = 0; r < weight->rows; r++) {
             float divisor = scale->data[scales == 1 ? 0 : r];
             if (!(divisor > 0) || !isfinite(2147483648.0f / divisor))
-                return status_fail(STATUS_DATA, "variable '%s': number %zu is no scale", scale->name, r);
+                return status_fail(STATUS_DATA, "variable '%s': number %zu is not a valid scale", scale->name,
+                                   r);
             for (size_t c = 0; c < weight->columns; c++) weight->data[r * weight->columns + c] /= divisor;
         }
     }
@@ -402,7 +405,7 @@ static Status apply_scales(ForeignTensors *tensors) {
 static Status read_ct2(ForeignTensors *tensors, ByteReader *reader) {
     unsigned version = bytes_u32(reader);
     if (reader->bad || version < 3 || version > 6)
-        return status_fail(STATUS_DATA, "it is no model.bin of CTranslate2 of version 3 to 6");
+        return status_fail(STATUS_DATA, "it is not a model.bin of CTranslate2, version 3 to 6");
     StrView specification = ct2_text(reader);
     tensors->revision = (int)bytes_u32(reader);
     if (!sv_starts(specification, SV("Transformer")) || sv_starts(specification, SV("TransformerDecoder")) ||

@@ -126,10 +126,10 @@ static Status push_name(Machine *m) {
             push(m, V_NAME)->text = sv(known[i]);
             return STATUS_OK;
         }
-    status_fail(STATUS_DATA, "the pickle asks for '%.*s.%.*s', which is nothing that tensors need",
+    status_fail(STATUS_DATA, "the pickle imports '%.*s.%.*s', which a file of tensors does not need",
                 SV_ARG(module), SV_ARG(name));
     return status_hint(STATUS_DATA,
-                       "such a file can run programs when others read it; take one with weights alone");
+                       "Python would run it when it loads the file; use a file that contains only weights");
 }
 
 static bool is_name(const Node *node, const char *name) {
@@ -165,7 +165,7 @@ static Status push_storage(Machine *m) {
         item(m, id, 2)->kind != V_TEXT || item(m, id, 4)->kind != V_NUMBER)
         return damaged(m);
     if (id->count > 5 && item(m, id, 5)->kind != V_NONE)
-        return status_fail(STATUS_DATA, "a storage is a view of another one, which is not read");
+        return status_fail(STATUS_DATA, "a storage is a view of another one, which is not supported");
     uint32_t parts[] = {id->items[1], id->items[2], id->items[4]};
     add_items(push(m, V_STORAGE), parts, 3);
     return STATUS_OK;
@@ -328,7 +328,7 @@ static Status add_tensor(ForeignTensors *tensors, const Machine *m, const Node *
     StrView numbers = {0};
     if (step <= data.length) numbers = bytes_take(&reader, step * foreign_type_size(type));
     if (reader.bad || numbers.length == 0)
-        return status_fail(STATUS_DATA, "tensor '%.*s' ends behind its storage", SV_ARG(name->text));
+        return status_fail(STATUS_DATA, "tensor '%.*s' extends beyond its storage", SV_ARG(name->text));
     return foreign_tensors_add(tensors, name->text, (int)sizes->count, shape, type, numbers, NULL);
 }
 
@@ -353,7 +353,7 @@ static Status find_storage(Storages *s, StrView key, size_t elements, StrView *d
     size_t found = 0;
     while (found < s->zip->count && !sv_equal(s->zip->entries[found].name, strbuf_view(&name))) found++;
     strbuf_free(&name);
-    if (found == s->zip->count) return status_fail(STATUS_DATA, "storage '%.*s' is not there", SV_ARG(key));
+    if (found == s->zip->count) return status_fail(STATUS_DATA, "storage '%.*s' is missing", SV_ARG(key));
     strbuf_clear(&s->content);
     TRY(zip_read(s->zip, found, &s->content));
     *data = strbuf_view(&s->content);
@@ -367,12 +367,12 @@ static Status add_tensors(ForeignTensors *tensors, Machine *m, Storages *storage
         const Node *name = item(m, dict, i), *value = item(m, dict, i + 1);
         StrView data = {0};
         if (name->kind != V_TEXT || value->kind != V_TENSOR) {
-            status_fail(STATUS_DATA, "'%.*s' in the pickle is no tensor",
+            status_fail(STATUS_DATA, "'%.*s' in the pickle is not a tensor",
                         name->kind == V_TEXT && name->text.length < 100 ? (int)name->text.length : 0,
                         name->text.data ? name->text.data : "");
             return status_hint(
                 STATUS_DATA,
-                "checkpoints of a training are not read: save the weights alone (save_pretrained)");
+                "training checkpoints are not supported: save only the weights (save_pretrained)");
         }
         const Node *storage = item(m, value, 0), *key = item(m, storage, 1), *size = item(m, storage, 2);
         if (key->text.length > 200 || size->number < 0 || size->number > INT64_MAX / 8) return damaged(m);

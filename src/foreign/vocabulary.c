@@ -21,7 +21,7 @@ static Status by_id_add(ById *by_id, StrView token, double id) {
     size_t old = by_id->capacity, index = (size_t)id;
     MEM_GROW(by_id->tokens, by_id->capacity, index + 1);
     for (size_t i = old; i < by_id->capacity; i++) by_id->tokens[i] = NULL;
-    if (by_id->tokens[index]) return status_fail(STATUS_DATA, "vocabulary: the id %zu is there twice", index);
+    if (by_id->tokens[index]) return status_fail(STATUS_DATA, "vocabulary: the id %zu occurs twice", index);
     by_id->tokens[index] = mem_strndup(token.data, token.length);
     by_id->count++;
     if ((int64_t)index > by_id->greatest) by_id->greatest = (int64_t)index;
@@ -51,7 +51,7 @@ Status foreign_vocabulary_json(StrList *tokens, StrView text) {
     bool is_list = json_type(root) == JSON_ARRAY;
     Status status = is_list || json_type(root) == JSON_OBJECT
                         ? STATUS_OK
-                        : status_fail(STATUS_DATA, "vocabulary: it is no list");
+                        : status_fail(STATUS_DATA, "vocabulary: it is not a list");
     for (const Json *item = json_first(root); item && status == STATUS_OK; item = json_after(item)) {
         if (json_type(item) != (is_list ? JSON_STRING : JSON_NUMBER))
             status = status_fail(STATUS_DATA, "vocabulary: an entry is malformed");

@@ -186,7 +186,7 @@ static Status next_character(CsvReader *reader, char *c, bool *more) {
 static Status fail_open_quotes(const CsvReader *reader, long line) {
     status_fail(STATUS_DATA, "'%.700s': the quotes of a cell in line %ld do not end",
                 line_reader_path(reader->bytes), line);
-    return status_hint(STATUS_DATA, "a quote inside of quotes is written twice");
+    return status_hint(STATUS_DATA, "write a quote inside quotes twice");
 }
 
 static void finish_cell(CsvReader *reader, StrBuf *row, bool first) {

@@ -211,6 +211,6 @@ Format format_detect(StrView sample, bool whole) {
 }
 
 Status format_refuse(const Format *format, const char *path) {
-    status_fail(STATUS_DATA, "'%.700s' is %s: no file of sentence pairs", path, format->name);
+    status_fail(STATUS_DATA, "'%.700s' is %s, not a file of sentence pairs", path, format->name);
     return status_hint(STATUS_DATA, "%s", format->hint);
 }

@@ -340,7 +340,7 @@ Status file_check_text(const char *path, StrView line) {
     const char *kind = file_compressed_kind(line);
     if (file_is_utf16(line)) {
         status_fail(STATUS_DATA, "'%.700s' is UTF-16, not UTF-8", path);
-        return status_hint(STATUS_DATA, "iconv -f UTF-16 -t UTF-8 FILE > NEW, or save it as UTF-8");
+        return status_hint(STATUS_DATA, "iconv -f UTF-16 -t UTF-8 FILE > NEW, or save the file as UTF-8");
     }
     if (!kind) return STATUS_OK;
     status_fail(STATUS_DATA, "'%.700s' is %s, not text", path, kind);

@@ -88,7 +88,8 @@ static Status check_entry(const ZipEntry *entry, unsigned flags, unsigned method
     TRY(zip_check_name(entry->name));
     if (flags & ENCRYPTED) return status_fail(STATUS_DATA, "the zip file is encrypted");
     if (method != STORED && method != DEFLATED)
-        return status_fail(STATUS_DATA, "zip entry '%.*s': compression method %u is not deflate",
+        return status_fail(STATUS_DATA,
+                           "zip entry '%.*s': compression method %u is not supported, only deflate",
                            SV_ARG(entry->name), method);
     bool bomb = entry->size > LARGE && entry->size / RATIO > entry->packed;
     if (method == STORED && entry->size != entry->packed)

@@ -84,7 +84,7 @@ Status kern_select(void) {
     }
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) known |= !strcasecmp(NAMES[i], requested);
     if (known)
-        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: this program cannot use '%s' on this processor", requested);
+        status_fail(STATUS_USAGE, "ATTN_MT_SIMD: this processor does not support '%s'", requested);
     else
         status_fail(STATUS_USAGE, "ATTN_MT_SIMD: '%s' is not base, avx2, avx512, vnni, bf16 or amx",
                     requested);

@@ -37,7 +37,7 @@ static attn_mt_status fail(attn_mt_error *error, attn_mt_status status, const ch
 
 static attn_mt_status fail_memory(attn_mt_error *error, size_t limit) {
     return fail(error, ATTN_MT_MEMORY, limit > 0 ? "memory_limit is not enough for this" : "out of memory",
-                limit > 0 ? "raise it, or ask for less at a time" : "");
+                limit > 0 ? "raise it, or translate less at a time" : "");
 }
 
 attn_mt_status fail_usage(attn_mt_error *error, const char *message) {

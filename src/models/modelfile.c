@@ -386,7 +386,7 @@ Status modelfile_load_exact(Seq2Seq **model, const char *path, StrBuf *provenanc
     seq2seq_free(*model);
     *model = NULL;
     status_fail(STATUS_DATA, "the weights of '%s' were rounded to %s", path, PRECISIONS[stored]);
-    return status_hint(STATUS_DATA, "take the model that 'attn-mt convert' made it from");
+    return status_hint(STATUS_DATA, "use the model that 'attn-mt convert' made it from");
 }
 
 /* ---- the header alone ---------------------------------------------------------------------------------- */

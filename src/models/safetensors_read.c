@@ -111,12 +111,12 @@ static Status read_header(SafeFile *file) {
         return hint_models(bad(file, "not a model file: too short (%llu bytes)", (unsigned long long)size));
     TRY(read_fully(file, &length, LENGTH_BYTES));
     const char *packed = file_compressed_kind((StrView){(const char *)&length, LENGTH_BYTES});
-    if (packed) return hint_models(bad(file, "not a model file: it is %s, to be unpacked", packed));
+    if (packed) return hint_models(bad(file, "not a model file: it is %s; unpack it", packed));
     if (is_text(&length)) return hint_models(bad(file, "not a model file: it looks like text"));
     if (length < 2 || length > size - LENGTH_BYTES || length > SAFETENSORS_MAX_HEADER)
-        return hint_models(bad(file,
-                               "not a safetensors file, or cut off: a header of %llu bytes in a file of %llu",
-                               (unsigned long long)length, (unsigned long long)size));
+        return hint_models(
+            bad(file, "not a safetensors file, or truncated: a header of %llu bytes in a file of %llu",
+                (unsigned long long)length, (unsigned long long)size));
     if (size > PTRDIFF_MAX) return bad(file, "too large for this machine");
     file->header_length = (size_t)length;
     file->payload_bytes = (size_t)(size - LENGTH_BYTES - length);
@@ -150,7 +150,7 @@ static Status read_offsets(const SafeFile *file, const Json *offsets, Entry *ent
         Status status = bad(
             file, "tensor '%.200s': data_offsets %.0f to %.0f are not inside the file's %zu bytes of data",
             name, first, last, file->payload_bytes);
-        return first > last ? status : status_hint(status, "is the file cut off? copy it again");
+        return first > last ? status : status_hint(status, "is the file incomplete? copy it again");
     }
     entry->begin = (size_t)first;
     entry->end = (size_t)last;

@@ -220,7 +220,8 @@ static Status check_scales(const SafeTensor *tensor) {
     const real *scales = tensor->data;
     for (size_t i = 0; i < tensor->bytes / sizeof *scales; i++)
         if (!(scales[i] >= 0 && scales[i] * 127 < (real)INFINITY))
-            return status_fail(STATUS_DATA, "tensor '%.200s': number %zu is no scale", tensor->name, i);
+            return status_fail(STATUS_DATA, "tensor '%.200s': number %zu is not a valid scale", tensor->name,
+                               i);
     return STATUS_OK;
 }
 

@@ -101,7 +101,7 @@ static Status add_pair(Memory *memory, StrView source, StrView target, Accelerat
     if (memory->count >= MEMORY_MAX_PAIRS || memory->bytes > MEMORY_MAX_BYTES) {
         status_fail(STATUS_DATA, "the translation memory has more than %d pairs or %d MiB of text",
                     MEMORY_MAX_PAIRS, MEMORY_MAX_BYTES >> 20);
-        status = status_hint(STATUS_DATA, "use a part of it, such as the pairs of your own subject");
+        status = status_hint(STATUS_DATA, "use a part of it, such as the pairs of your subject");
     } else if (hashmap_get(memory->exact, strbuf_view(&key), -1) < 0) {
         MEM_GROW(memory->pairs, memory->capacity, memory->count + 1);
         memory->pairs[memory->count++] =

@@ -22,8 +22,8 @@ static bool has_direction(const Seq2Seq *model, bool right_to_left, bool left_to
 Status model_require_left_to_right(const Seq2Seq *model, const char *what) {
     if (!model_is_right_to_left(model)) return STATUS_OK;
     status_fail(STATUS_USAGE, "%s: the model writes translations from right to left", what);
-    return status_hint(STATUS_USAGE, "use one that was trained without model.decoder.right_to_left; attn-mt "
-                                     "translate may have this one as a second");
+    return status_hint(STATUS_USAGE, "use a model that was trained without model.decoder.right_to_left; "
+                                     "attn-mt translate can use this one as the second model");
 }
 
 Rescorer *rescorer_new(const Seq2Seq *const *models, int count, bool left_to_right) {

@@ -335,7 +335,7 @@ static Status fail_without_routes(const Registry *registry, CatalogPair pair) {
         status_fail(STATUS_USAGE, "no model translates from %.*s to %.*s", SV_ARG(pair.source),
                     SV_ARG(pair.target));
     else
-        status_fail(STATUS_USAGE, "no model given, and there is none with two languages in '%.300s'", folder);
+        status_fail(STATUS_USAGE, "no model given, and no model with two languages in '%.300s'", folder);
     return status_hint(STATUS_USAGE, "'attn-mt models add PATH' adds one; or name one: --model FILE");
 }
 

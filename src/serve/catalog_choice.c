@@ -91,8 +91,8 @@ static Status fail_pair(const Catalog *catalog, const Wanted *source, const Want
         for (int t = 0; t < catalog->count && serves(catalog, source, s) > 0; t++)
             if (catalog_route(catalog, s, t)->count > 0)
                 strbuf_format(&targets, "%s%s", count++ ? ", " : "", catalog->languages[t].code);
-    status_fail(STATUS_DATA, "nothing translates from '%.20s' to '%.20s' here; the targets are %s",
-                source->name, target->name, strbuf_text(&targets));
+    status_fail(STATUS_DATA, "no model translates from '%.20s' to '%.20s'; the targets are %s", source->name,
+                target->name, strbuf_text(&targets));
     strbuf_free(&targets);
     return STATUS_DATA;
 }

@@ -29,7 +29,7 @@ static Status fail_format(const char *name) {
     const DocumentFormat *format;
     for (int i = 0; (format = document_format_at(i)); i++)
         strbuf_format(&endings, "%s%s", i ? " " : "", format->endings);
-    status_fail(STATUS_DATA, "'%s' has no format that is translated here: %s", name, strbuf_text(&endings));
+    status_fail(STATUS_DATA, "'%s' has an unsupported format; supported are %s", name, strbuf_text(&endings));
     strbuf_free(&endings);
     return STATUS_DATA;
 }

@@ -7,7 +7,8 @@
 #include "text/languages.h"
 
 static Status fail_form(const char *option, const char *value) {
-    status_fail(STATUS_USAGE, "%s '%.300s' names no languages, and there is no --model", option, value);
+    status_fail(STATUS_USAGE, "%s '%.300s' names no languages, which it needs without --model", option,
+                value);
     return status_hint(STATUS_USAGE, "%s en-de=FILE is for translations from en to de", option);
 }
 

@@ -18,12 +18,12 @@ static Status check_sizes(const ServiceOptions *options, const TranslateRequest 
                            options->max_characters);
     /* Not a 503: even an empty queue refuses this, so trying again does not help. */
     if (pool_characters(request->texts, request->count) > (size_t)options->max_waiting / 2)
-        return status_fail(STATUS_DATA, "%d texts of %zu characters are more than may wait", request->count,
-                           characters);
+        return status_fail(STATUS_DATA, "too many texts are waiting to accept %d texts of %zu characters",
+                           request->count, characters);
     double alternatives = request->alternatives;
     if (!(alternatives >= 0 && alternatives <= options->max_alternatives) ||
         alternatives != (int)alternatives)
-        return status_fail(STATUS_DATA, "'alternatives' is not 0 to %d, a whole number",
+        return status_fail(STATUS_DATA, "'alternatives' is not a whole number from 0 to %d",
                            options->max_alternatives);
     return STATUS_OK;
 }

@@ -48,8 +48,8 @@ static Status read_languages(Service *service) {
     if (!text) return STATUS_OK;
     TRY(languages_split(text, &service->pair.source, &service->pair.target));
     if (is_code(service->pair.source) && is_code(service->pair.target)) return STATUS_OK;
-    status_fail(STATUS_USAGE, "--languages '%s' is not two language codes", text);
-    return status_hint(STATUS_USAGE, "codes of letters, digits and _, as in en-fr");
+    status_fail(STATUS_USAGE, "--languages '%s' is not a pair of language codes", text);
+    return status_hint(STATUS_USAGE, "codes have letters, digits and _, as in en-fr");
 }
 
 /* A browser sends scheme and host, without a path. */

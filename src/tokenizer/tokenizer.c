@@ -497,7 +497,8 @@ static Status read_role(Tokenizer *tokenizer, TokenRole role, const Json *object
     TRY(get(object, ROLES[role], JSON_ARRAY, &tokens));
     for (const Json *item = json_first(tokens); item; item = json_after(item)) {
         if (json_type(item) != JSON_STRING)
-            return status_fail(STATUS_DATA, "tokenizer: '%s' has something else than strings", ROLES[role]);
+            return status_fail(STATUS_DATA, "tokenizer: '%s' contains values that are not strings",
+                               ROLES[role]);
         TRY(tokenizer_set_role(tokenizer, role, sv(json_string(item))));
     }
     return STATUS_OK;

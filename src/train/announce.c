@@ -23,7 +23,7 @@ static void warn_of_warmup(const Run *run) {
     double updates = planned_updates(run);
     int warmup = run->config->train.warmup;
     if (updates == 0 || warmup < updates || warmup < 10) return;
-    log_warn("the run ends after about %.0f updates, before its warm-up of %d does: it will learn little; "
+    log_warn("the run ends after about %.0f updates, before its warm-up of %d updates; it will learn little; "
              "more epochs, --set train.warmup=%.0f, or --set model.size=auto",
              updates, warmup, updates / 10);
 }

@@ -81,7 +81,7 @@ static Status open_lock(const char *dir, const char *path, int *fd) {
 
 static Status fail_lock(const char *path) {
     Status s = status_fail(STATUS_RUNTIME, "cannot lock '%s': %s", path, strerror(errno));
-    return status_hint(s, "train in a folder whose file system has locks: --run DIR");
+    return status_hint(s, "choose a folder whose file system supports locks: --run DIR");
 }
 
 static Status fail_in_use(const char *dir, int fd) {
@@ -502,7 +502,7 @@ static Status check_best(const Checkpoint *c) {
     if (isinf(c->progress->best_loss) || file_exists(best.text)) return STATUS_OK;
     if (file_exists(path_in(c->dir, CHECKPOINT_TUNED).text)) return STATUS_OK;
     Status s = status_fail(STATUS_RUNTIME, "'%s', the best model so far, is missing", best.text);
-    return status_hint(s, "put a copy of '%s' in its place; the next better model replaces it",
+    return status_hint(s, "copy '%s' to this name; the next better model replaces it",
                        path_in(c->dir, MODEL_NAME).text);
 }
 

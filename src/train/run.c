@@ -37,8 +37,8 @@ static Status check_init(const TrainerOptions *o, const TrainingData *data) {
     status_fail(STATUS_USAGE, "the run in '%s' did not begin with the vocabulary of the model of --%s",
                 o->dir, option);
     return status_hint(STATUS_USAGE,
-                       "a run goes on with its own weights and vocabulary, without --%s; with --run OTHER "
-                       "another one starts",
+                       "a run continues with its own weights and vocabulary, without --%s; --run OTHER "
+                       "starts another run",
                        option);
 }
 

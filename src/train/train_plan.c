@@ -32,9 +32,9 @@ Status train_plan_files(const TrainPlan *plan) {
     if (!files->count) return STATUS_OK;
     bool named = option_is_given(plan->user_options, "data.train") && train->count > 0;
     if (named && plan->without_config) {
-        status_fail(STATUS_USAGE, "training pairs are named twice: '%s' as FILE, '%s' as data.train",
+        status_fail(STATUS_USAGE, "training pairs are given twice: '%s' as FILE, '%s' as data.train",
                     files->items[0], train->items[0]);
-        return status_hint(STATUS_USAGE, "name all of them as FILE");
+        return status_hint(STATUS_USAGE, "give all of them as FILE");
     }
     if (named) log_info("pairs    of '%s', not of data.train", files->items[0]);
     strlist_free(train);

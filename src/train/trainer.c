@@ -33,7 +33,8 @@ Status trainer_begin(const TrainerOptions *o) {
     if (!has_model) return STATUS_OK;
     Status s = status_fail(STATUS_USAGE, "'%s' already holds a trained model", o->dir);
     if (!checkpoint_exists(o->dir)) return checkpoint_hint_model_alone(s, o->dir);
-    return status_hint(s, "--resume goes on with it, --overwrite starts again, --run DIR trains elsewhere");
+    return status_hint(s,
+                       "--resume continues it, --overwrite starts again, --run DIR trains in another folder");
 }
 
 /* ---- divergence ---------------------------------------------------------------------------------------- */
@@ -222,7 +223,7 @@ static Status stop(Trainer *t) {
     if (trains_both(t))
         log_warn("the first %.0f %% of the run train both directions: no model is the best one until then",
                  100 * t->run.config->train.both_directions);
-    status_hint(s, "the same command with --resume%s goes on from here",
+    status_hint(s, "to continue from here, run the same command with --resume%s",
                 t->run.options->overwrite ? " instead of --overwrite" : "");
     return group_agree(s);
 }

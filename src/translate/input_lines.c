@@ -18,7 +18,7 @@ static Status read_phrases(const Json *list, Arena *arena, LineConstraints *cons
     constraints->phrases = items;
     for (const Json *item = json_first(list); item; item = json_after(item)) {
         if (json_type(item) != JSON_STRING || unicode_is_blank(sv(json_string(item))))
-            return status_fail(STATUS_DATA, "a constraint that is not text");
+            return status_fail(STATUS_DATA, "a constraint is not a string");
         items[constraints->phrase_count++] = arena_text(arena, sv(json_string(item)));
     }
     return STATUS_OK;
@@ -111,7 +111,7 @@ static Status next_prefix(const InputLines *lines, StrView *prefix) {
         long prefixes = line_reader_number(lines->prefixes);
         status_fail(STATUS_DATA, "'%s' has %ld line%s, the input has more", line_reader_path(lines->prefixes),
                     prefixes, prefixes == 1 ? "" : "s");
-        return status_hint(STATUS_DATA, "a prefix for each line; an empty one asks for nothing");
+        return status_hint(STATUS_DATA, "give one prefix per line; an empty line sets none");
     }
     *prefix = arena_text(lines->window.arena, *prefix);
     return STATUS_OK;

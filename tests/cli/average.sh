@@ -53,11 +53,11 @@ says "are unrelated"
 
 model other --set model.hidden=32
 expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/other/best.safetensors" -o "$TMP/none"
-says "are models of different configuration or vocabulary"
+says "differ in configuration or vocabulary"
 [ ! -e "$TMP/none" ] || fail "it was written all the same"
 model words --set text.bpe_merges=100
 expect 3 "$attn" average "$TMP/a/best.safetensors" "$TMP/words/best.safetensors" -o "$TMP/none"
-says "different configuration or vocabulary"
+says "differ in configuration or vocabulary"
 model dropped --init "$TMP/a/best.safetensors" --set model.dropout_output=0.1
 expect 0 "$attn" average "$TMP/a/best.safetensors" "$TMP/dropped/best.safetensors" -o "$TMP/soup"
 expect 2 "$attn" average "$TMP/a/best.safetensors" -o "$TMP/none"

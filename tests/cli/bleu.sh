@@ -81,11 +81,11 @@ expect 0 0.933 '' "$own/theirs" -i "$own/ours" --d2l 1 -b -w 3 --quiet
 expect 0 '1.000
 0.658' '' "$own/theirs" -i "$own/ours" --d2l=2 --sentence-level -b
 expect 0 0.829 '' --reference "$own/theirs" -i "$own/ours" --d2l -b
-expect 2 '' "attn-mt: option '--d2l' is a metric of its own and does not go with '--metrics'" \
+expect 2 '' "attn-mt: option '--d2l' is a metric of its own and cannot be combined with '--metrics'" \
     "$own/theirs" -i "$own/ours" --d2l -m chrf ter
-expect 2 '' "attn-mt: option '--d2l' does not go with '--tokenize'" \
+expect 2 '' "attn-mt: options '--d2l' and '--tokenize' cannot be combined" \
     "$own/theirs" -i "$own/ours" --d2l -tok zh
-expect 2 '' "attn-mt: option '--d2l' does not go with '--smooth-method'" \
+expect 2 '' "attn-mt: options '--d2l' and '--smooth-method' cannot be combined" \
     "$own/theirs" -i "$own/ours" --d2l -s none
 expect 0 0.829 '' -i "$own/ours" -b --d2l "$own/theirs"
 printf 'va !\nil est riche .\n' >"$own/others"
@@ -214,7 +214,7 @@ model=../../sentencepiece/unigram.model
 "$ATTN_MT" bleu ref.txt -i sys_a.txt --tokenize spm --spm $model >"$own/spm"
 grep -q '"signature": ".*|tok:spm|' "$own/spm" || complain "spm: $(cat "$own/spm")"
 expect 0 "$(cat "$own/spm")" '' ref.txt -i sys_a.txt --spm $model
-expect 2 '' "attn-mt: option '--spm' does not go with '--tokenize 13a'" \
+expect 2 '' "attn-mt: options '--spm' and '--tokenize 13a' cannot be combined" \
     ref.txt -i sys_a.txt --spm $model -tok 13a
 "$ATTN_MT" bleu ref.txt -i sys_a.txt --spm ref.txt >"$own/out" 2>"$own/err"
 [ $? -eq 3 ] && grep -q "SentencePiece model 'ref.txt': not a protobuf message" "$own/err" ||
@@ -235,12 +235,12 @@ expect 2 '' "attn-mt: option '-f': 'latex' is not json or text" ref.txt -i sys_a
 expect 2 '' "attn-mt: option '--confidence' is for one system, but there are 2" \
     ref.txt -i sys_a.txt sys_b.txt -ci
 expect 2 '' "attn-mt: option '--sentence-level' needs a single metric" ref.txt -i sys_a.txt -sl -m bleu chrf
-expect 2 '' "attn-mt: option '--sentence-level' does not go with statistical tests" \
+expect 2 '' "attn-mt: option '--sentence-level' cannot be combined with statistical tests" \
     ref.txt -i sys_a.txt -sl -ci
 expect 2 '' "attn-mt: 'sys_a.txt' is given twice as input" ref.txt -i sys_a.txt sys_a.txt
 expect 2 '' "attn-mt: 'sys_a.txt' is given twice as input" \
     ref.txt -i sys_b.txt sys_a.txt sys_a.txt --paired-bs
-expect 2 '' "attn-mt: option '--num-refs' does not go with several reference files" \
+expect 2 '' "attn-mt: option '--num-refs' cannot be combined with several reference files" \
     ref.txt ref2.txt -nr 2 -i sys_a.txt
 expect 2 '' "attn-mt: unknown option '--lowercse'" ref.txt -i sys_a.txt --lowercse
 expect 3 '' "attn-mt: 'one_sys.txt' has 1 line, but reference 'ref.txt' has 150" ref.txt -i one_sys.txt

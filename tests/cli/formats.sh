@@ -141,7 +141,7 @@ refused() { # NAME TEXT
     [ ! -e "$TMP/none/best.safetensors" ] || fail "$1: a model"
 }
 printf '<!DOCTYPE html>\n<p>Go!\n' >"$TMP/web"
-refused web "'$TMP/web' is a web page (HTML): no file of sentence pairs"
+refused web "'$TMP/web' is a web page (HTML), not a file of sentence pairs"
 says 'pandoc'
 printf 'PK\003\004xl/workbook' >"$TMP/excel"
 refused excel "is an Excel file"

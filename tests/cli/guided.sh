@@ -91,7 +91,7 @@ echo 'goo .' >"$TMP/goo"
 expect 0 translate --json --glossary "$TMP/glossary" "$TMP/goo"
 grep -q constraints "$TMP/out" && fail "a part of a word is no term"
 expect 0 translate -b 1 --glossary "$TMP/glossary" "$TMP/source"
-says "lines with constraints are searched with --beam-size 5"
+says "lines with constraints use --beam-size 5"
 grep -qw perdu "$TMP/out" || fail "glossary with a beam of 1"
 printf 'go\t\346\227\245\n' >"$TMP/unknown"
 expect 0 translate --json --glossary "$TMP/unknown" "$TMP/source"
@@ -196,7 +196,7 @@ END
 expect 3 translate --json-input "$TMP/json"
 says '"prefix" is not a string'
 says '"constraints" is not a list'
-says 'a constraint that is not text'
+says 'a constraint is not a string'
 [ "$(grep -c '^{"error": "' "$TMP/out")" -eq 4 ] || fail "errors in JSON"
 # Errors in lines do not replace the error that ends the reading.
 gzip -c "$TMP/json" | head -c -4 >"$TMP/json.gz"

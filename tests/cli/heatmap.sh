@@ -74,10 +74,10 @@ printf "go .\n\nhi !\n" >"$TMP/in"
     fail "files: $(cd "$TMP" && echo many*)"
 blanks() { printf '\n \n' | heatmap "$@"; }
 expect 0 blanks -o "$TMP/blank"
-says "no line has text: there is nothing to show"
+says "no line contains text: there is nothing to show"
 [ "$(echo "$TMP"/blank*)" = "$TMP/blank*" ] || fail "files of blank lines"
 expect 0 blanks -f html -o "$TMP/page"
-says "no line has text: there is nothing to show"
+says "no line contains text: there is nothing to show"
 mkdir "$TMP/named" && expect 0 heatmap -o "$TMP/named/go.svg" "go ."
 expect 0 heatmap -o "$TMP/named/hi.csv" -f csv,text "hi !"
 expect 0 heatmap -o "$TMP/named/page.html" "hi !"
@@ -114,7 +114,7 @@ done
 (cd "$TMP/hm" && expect 0 "$attn" heatmap -m "$model" -f svg -o - "go .") || exit 1
 grep -q '<svg' "$TMP/out" || fail "-o - is not standard output"
 expect 2 heatmap -f csv,svg -o - "go ."
-says "several formats do not fit on standard output"
+says "only one format can go to standard output"
 [ -z "$(ls -A "$TMP/hm")" ] || fail "files: $(ls -A "$TMP/hm")"
 (cd "$TMP" && expect 0 "$attn" heatmap -m "$model" in && says "'in' is used as the sentence") || exit 1
 (cd "$TMP" && expect 0 "$attn" heatmap -q -m "$model" in) || exit 1

@@ -61,7 +61,7 @@ says "did you mean 'decoder.attention.query.weight'?"
 expect 2 "$attn" inspect --tensor x "$TMP/tiny.tsv"
 says "--tensor needs a model"
 expect 2 "$attn" inspect --vocab --tensor x "$model"
-says "--vocab does not go with --tensor"
+says "--vocab and --tensor cannot be combined"
 
 expect 0 "$attn" inspect --codes "$TMP/codes" "$model"
 [ "$(head -n 1 "$TMP/codes")" = "#version: 0.2" ] || fail "codes: $(head -n 3 "$TMP/codes")"
@@ -78,7 +78,7 @@ cp "$TMP/apart/best.safetensors" "$TMP/model.source"
 expect 2 "$attn" inspect --codes "$TMP/model" "$TMP/model.source"
 cmp -s "$TMP/apart/best.safetensors" "$TMP/model.source" || fail "the model is gone"
 expect 2 "$attn" inspect --codes - "$TMP/apart/best.safetensors"
-says "two vocabularies do not fit on standard output"
+says "two vocabularies cannot both go to standard output"
 expect 2 "$attn" inspect --codes "$TMP/none" "$TMP/words/best.safetensors"
 says "no byte-pair merges"
 
@@ -104,7 +104,7 @@ expect 3 "$attn" inspect "$TMP/cut"
 bytes=$(wc -c <"$model")
 head -c $((bytes - 100)) "$model" >"$TMP/cut"
 expect 3 "$attn" inspect "$TMP/cut"
-says "hint: is the file cut off? copy it again"
+says "hint: is the file incomplete? copy it again"
 if [ -e /dev/full ]; then
     status=0
     "$attn" inspect "$model" >/dev/full 2>"$TMP/err" || status=$?

@@ -119,7 +119,7 @@ says "would overwrite"
 expect 2 clean "$TMP/pairs.tsv" --clean -
 says "standard output"
 expect 2 clean "$TMP/pairs.tsv" --clean "$TMP/new.tsv" --split-off valid=x
-says "is no FILE=N"
+says "is not FILE=N"
 expect 2 clean "$TMP/pairs.tsv" --split-off "$TMP/v.tsv=3"
 says "clean"
 expect 2 clean "$TMP/pairs.tsv" --clean "$TMP/new.tsv" --drop placeholder

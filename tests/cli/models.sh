@@ -21,7 +21,7 @@ translates() { # OPTION...: as the model does
 # Nothing there: the three ways.
 for command in translate score; do
     expect 2 "$attn" $command "$TMP/go"
-    says "no model given, and there is none in '$folder' or below runs/"
+    says "no model given, and none is installed in '$folder' or below runs/"
     says "attn-mt train mine.tsv"
     says "attn-mt models add"
     says "--model FILE"
@@ -92,7 +92,7 @@ translates -m plain
 # With several models the languages choose, or ATTN_MT_MODEL.
 rm -r runs
 expect 2 "$attn" translate "$TMP/go"
-says "no model given, and there are several: common, $odd"
+says "no model given, and several are installed: common, $odd"
 translates --languages en-fr
 says "model    'common': translates from en to fr"
 expect 2 "$attn" translate --languages fr-englsh "$TMP/go"

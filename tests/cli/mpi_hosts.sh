@@ -69,7 +69,7 @@ for cut in $(seq "${MPI_CUTS:-2}"); do
     kill $job 2>/dev/null || true # mpirun itself may wait for the other machine for minutes
     { wait $job || true; } 2>/dev/null
     echo "cut $cut: all ranks ended within $took seconds"
-    grep -q "rank [01] ($a): nothing was heard from rank 2 on $b .*rank 3 on $b" "$TMP/err" ||
+    grep -q "rank [01] ($a): no message arrived from rank 2 on $b .*rank 3 on $b" "$TMP/err" ||
         fail "$a does not name the ranks of $b: $(cat "$TMP/err")"
     ip -n $a link set wire up
     goes_on openmpi 3 $run

@@ -82,7 +82,7 @@ says 'no word of the training pairs occurs 2 times (text.min_count): the vocabul
 [ ! -e "$TMP/nothing/best.safetensors" ] || fail "a model of no words"
 
 train 3 nothing "$TMP/plain.tsv" --set text.max_vocab=4
-says 'text.max_vocab = 4 leaves room for the 4 special tokens alone'
+says 'text.max_vocab = 4 leaves room only for the 4 special tokens'
 
 # Many characters below the minimum count are reported.
 awk 'BEGIN {
@@ -170,7 +170,7 @@ says "--languages fr-de, but data.target is 'en'"
 
 # Files on the command line replace data.train: an error if both are there, a message with a configuration.
 train 2 none "$TMP/plain.tsv" --set data.train="$TMP/header.tsv"
-says "training pairs are named twice: '$TMP/plain.tsv' as FILE, '$TMP/header.tsv' as data.train"
+says "training pairs are given twice: '$TMP/plain.tsv' as FILE, '$TMP/header.tsv' as data.train"
 printf '{"data": {"train": ["%s"], "valid": ["%s"]}}' "$TMP/none.tsv" "$TMP/plain.tsv" >"$TMP/named.json"
 train 0 instead "$TMP/plain.tsv" --config "$TMP/named.json" --max-updates 1
 says "pairs    of '$TMP/plain.tsv', not of data.train"
@@ -310,7 +310,7 @@ train 0 shortened "$TMP/endless.tsv" --set data.valid="$TMP/header.tsv" --epochs
 says 'left out 1 training pair of more than 100 tokens a side (data.max_length)'
 printf 'PK\003\004rest\n' >"$TMP/zip"
 train 3 none "$TMP/zip"
-says "'$TMP/zip' is a zip file: no file of sentence pairs"
+says "'$TMP/zip' is a zip file, not a file of sentence pairs"
 says "hint: unpack it: unzip FILE"
 gzip -c "$TMP/one/best.safetensors" >"$TMP/packed"
 expect 3 "$attn" inspect "$TMP/packed"
@@ -415,7 +415,7 @@ cmp "$TMP/once/last.safetensors" "$TMP/twice/last.safetensors" || fail "a starte
 train 0 strange "$TMP/new.tsv" --max-updates 1 --set text.bpe_merges=10
 train 2 started "$TMP/new.tsv" --init "$TMP/strange/best.safetensors" --resume
 says "the run in '$TMP/started' did not begin with the vocabulary of the model of --init"
-says 'hint: a run goes on with its own weights and vocabulary, without --init'
+says 'hint: a run continues with its own weights and vocabulary, without --init'
 train 2 none "$TMP/new.tsv" --init "$model" --set model.cell=lstm
 says "its model.cell is \"gru\", here it is \"lstm\""
 says 'hint: remove model.cell'
@@ -471,4 +471,4 @@ train 0 lines "$TMP/plain.tsv" --epochs 2 --log-every 3 --set train.batch_size=1
 grep -q '^epoch 1  update 3 .* loss .* ETA ' "$TMP/err" || fail "no progress lines: $(cat "$TMP/err")"
 expect 0 "$attn" train --config "$TMP/chosen.json" --set model.size=manual --set model.hidden=16 \
     --set train.warmup=400 --epochs 1 --run "$TMP/warm" --threads 1
-says 'before its warm-up of 400 does'
+says 'before its warm-up of 400 updates'

@@ -67,7 +67,7 @@ unset ATTN_MT_PROGRESS
 expect 0 translate "$TMP/source" # over in less than a minute
 ! grep -q 'ETA' "$TMP/err" || fail "too talkative: $(cat "$TMP/err")"
 expect 0 env ATTN_MT_PROGRESS=often "$attn" translate -m "$model" "$TMP/source"
-[ "$(grep -c 'ATTN_MT_PROGRESS=often is no number of seconds: ignored' "$TMP/err")" -eq 1 ] ||
+[ "$(grep -c 'ATTN_MT_PROGRESS=often is not a number of seconds: ignored' "$TMP/err")" -eq 1 ] ||
     fail "a mistyped number: $(cat "$TMP/err")"
 
 # On a terminal: one line, rewritten; heatmaps in its colours.
@@ -108,6 +108,7 @@ asks() { # WHAT COMMAND
     timeout 20 script -qec "$2" /dev/null </dev/null >"$TMP/screen" 2>&1 || :
     grep -qF "$1" "$TMP/screen" || fail "$2: $(cat "$TMP/screen")"
 }
-asks "one sentence a line; Ctrl-D ends" '"$attn" translate -m "$model"'
-asks "one JSON object a line; Ctrl-D ends" '"$attn" translate -m "$model" --json-input'
-asks "one translation per line; Ctrl-D ends; -i FILE reads a file" '"$attn" bleu "$TMP/source"'
+asks "enter one sentence per line; Ctrl-D ends the input" '"$attn" translate -m "$model"'
+asks "enter one JSON object per line; Ctrl-D ends the input" '"$attn" translate -m "$model" --json-input'
+asks "enter one translation per line; Ctrl-D ends the input; -i FILE reads a file" \
+    '"$attn" bleu "$TMP/source"'

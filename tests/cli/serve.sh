@@ -129,9 +129,11 @@ gives "language" 400 "source language 'de' is not supported" post_json '{"q": "x
 gives "language" 400 "target language 'en' is not supported" post_json '{"q": "x", "target": "en"}'
 gives "a message" 400 "language '?????"'\\\"'"'" post_json '{"q": "x", "source": "\u00e9\u65e5\\\""}'
 gives "format" 400 "'format' is neither" post_json '{"q": "x", "format": "pdf"}'
-gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 11}'
-gives "alternatives" 400 "'alternatives' is not 0 to 10" post_json '{"q": "x", "alternatives": 1e300}'
-gives "alternatives" 400 "'alternatives' is not 0 to 10, a whole number" \
+gives "alternatives" 400 "'alternatives' is not a whole number from 0 to 10" \
+    post_json '{"q": "x", "alternatives": 11}'
+gives "alternatives" 400 "'alternatives' is not a whole number from 0 to 10" \
+    post_json '{"q": "x", "alternatives": 1e300}'
+gives "alternatives" 400 "'alternatives' is not a whole number from 0 to 10" \
     post_json '{"q": "x", "alternatives": 2.5}'
 gives "alternatives" 400 "'alternatives' is not a number" post $form 'q=x&alternatives=many'
 gives "form" 400 'not URL-encoded' post $form 'q=%zz'
@@ -180,7 +182,7 @@ head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end:
 # seconds.
 serve_start -m "$model" --threads 1 --mini-batch 1 --beam-size 1000 --max-waiting 5000 ||
     fail "no server: $(cat "$TMP/serve.log")"
-gives "more than may wait" 400 '501 texts of 2001 characters are more than may wait' \
+gives "more than may wait" 400 'too many texts are waiting to accept 501 texts of 2001 characters' \
     post_json "{\"q\": [$many, \"a\"]}"
 ask "{\"q\": [$many]}" >"$TMP/ask"
 "$client" "$port" send <"$TMP/ask" >"$TMP/closed" &
@@ -216,7 +218,8 @@ gives "a key" 200 'translatedText' post_json "{\"q\": \"x\", $key}"
 gives "another key" 200 'translatedText' post $form "q=x&api_key=other"
 gives "characters" 400 '51 characters are more than 50' post_json "{\"q\": \"$(printf '%051d' 0)\", $key}"
 gives "texts" 400 '4 texts are more than 3' post_json "{\"q\": [\"a\", \"b\", \"c\", \"d\"], $key}"
-gives "alternatives" 400 'is not 0 to 0' post_json "{\"q\": \"a\", \"alternatives\": 1, $key}"
+gives "alternatives" 400 'is not a whole number from 0 to 0' \
+    post_json "{\"q\": \"a\", \"alternatives\": 1, $key}"
 gives "body" 413 'larger than 400 bytes' post_json "{\"q\": \"$(printf '%0500d' 0)\"}"
 chunked() {
     printf 'POST /translate HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n'

@@ -121,7 +121,7 @@ gives "another form" 400 "'file', of a multipart form, is missing" \
 gives "a language" 400 "target language 'de' is not supported; it is 'fr' here" \
     upload "$TMP/lines.txt" target=de
 printf 'x,y\n' >"$TMP/table.csv"
-gives "a format" 400 "'table.csv' has no format that is translated here: .html .htm" upload "$TMP/table.csv"
+gives "a format" 400 "'table.csv' has an unsupported format; supported are .html .htm" upload "$TMP/table.csv"
 printf 'PK\003\004word/' >"$TMP/letter.docx"
 gives "a foreign format" 400 "convert it with pandoc, there and back" upload "$TMP/letter.docx"
 printf '\377\376' >"$TMP/latin.txt"

@@ -10,7 +10,7 @@ if grep -q "built without libmicrohttpd" "$TMP/err"; then
     echo "skipped: built without libmicrohttpd"
     exit 77
 fi
-says "no model given, and there is none with two languages in '$TMP/models'"
+says "no model given, and no model with two languages in '$TMP/models'"
 says "attn-mt models add PATH"
 
 # English to French and back; "German" is French under another name, so French goes through English to it.
@@ -85,7 +85,7 @@ gives "a source" 400 "source language 'de' is not supported; there are en, fr, i
     post_json '{"q": "x", "source": "de", "target": "en"}'
 gives "a target" 400 "target language 'it' is not supported; there are en, fr, de" \
     post_json '{"q": "x", "source": "en", "target": "it"}'
-gives "a pair" 400 "nothing translates from 'en' to 'en' here; the targets are fr, de" \
+gives "a pair" 400 "no model translates from 'en' to 'en'; the targets are fr, de" \
     post_json '{"q": "x", "source": "en", "target": "en"}'
 gives "no target" 400 "'target', the language, is missing; there are en, fr, de" post_json '{"q": "x"}'
 
@@ -147,7 +147,7 @@ serve_stop || fail "exit status"
 printf 'go\tcours\n' >"$TMP/terms"
 printf 'Quite another text.\tTout autre chose.\n' >"$TMP/pairs.tsv"
 expect 2 "$attn" serve --port 0 --glossary "$TMP/terms"
-says "--glossary '$TMP/terms' names no languages, and there is no --model"
+says "--glossary '$TMP/terms' names no languages, which it needs without --model"
 expect 2 "$attn" serve --port 0 --memory "en-it=$TMP/pairs.tsv"
 says "--memory: no model translates from en to it"
 expect 1 "$attn" serve --port 0 --glossary "en-de=$TMP/nothing"

@@ -129,7 +129,7 @@ echo "$(cat "$TMP/rolls") restarts; $(cat "$TMP"/connect.* "$TMP/load" | tr '\n'
 
 # The descriptor must be one listening socket.
 expect 2 sh -c 'LISTEN_FDS=2 LISTEN_PID=$$ exec "$@"' sh "$attn" serve -m "$model"
-says "2 sockets were passed (LISTEN_FDS) instead of one"
+says "LISTEN_FDS passes 2 sockets instead of one"
 expect 1 sh -c 'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@" 3</dev/null' sh "$attn" serve -m "$model"
 says "is not a listening TCP socket"
 LISTEN_FDS=1 LISTEN_PID=1 serve_start -m "$model" ||

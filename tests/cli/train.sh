@@ -103,7 +103,7 @@ for resume in --no-resume --resume; do
 done
 mv "$own/longer/best.safetensors" "$own/best"
 refuse 1 'the best model so far, is missing' longer --resume
-grep -q "^hint: put a copy of '$own/longer/last.safetensors'" "$own/err" ||
+grep -q "^hint: copy '$own/longer/last.safetensors'" "$own/err" ||
     complain "no hint: $(cat "$own/err")"
 mv "$own/best" "$own/longer/best.safetensors"
 refuse 2 'train.learning_rate was 0.01, now it is 0.02' a --resume --set train.learning_rate=0.02

@@ -111,7 +111,7 @@ expect 0 translate -b 4 --n-best 2 "$TMP/blank"
 [ "$(grep -c '^4 ||| ' "$TMP/out")" -eq 2 ] || fail "--n-best 2"
 grep -qx '1 |||  ||| F0= 0 ||| 0' "$TMP/out" || fail "n-best of an empty line"
 expect 2 translate -b 2 --n-best=3 "$TMP/go"
-says "needs a beam as wide"
+says "needs a beam of at least that size"
 
 expect 0 translate --alignment "$TMP/go"
 grep -Eqx 'va ! \|\|\| [01]-[01] [01]-[01]' "$TMP/out" || fail "hard alignment: $(cat "$TMP/out")"

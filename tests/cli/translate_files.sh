@@ -36,7 +36,7 @@ says 'translated 3 texts of a PO file; 1 had a translation'
 ! grep -q 'is for translations' "$TMP/err" || fail "the language: $(cat "$TMP/err")"
 sed 's/^"Language: fr/"Language: de/' examples/catalogue.po >"$TMP/de.po"
 expect 0 translate "$TMP/de.po"
-says "'$TMP/de.po' is for translations in 'de', but these are in 'fr'"
+says "the translations in '$TMP/de.po' are in 'de', but the model writes 'fr'"
 grep -qxF 'msgstr "va !\n"' "$TMP/fr.po" || fail "PO: $(cat "$TMP/fr.po")"
 grep -qxF 'msgstr "bonjour !"' "$TMP/fr.po" || fail "PO: $(cat "$TMP/fr.po")"
 grep -qxF '#, fuzzy, c-format' "$TMP/fr.po" || fail "PO: $(cat "$TMP/fr.po")"
@@ -99,7 +99,7 @@ expect 2 translate --json "$TMP/page"
 says "option '--json' is for lines of text, and the input is an HTML page"
 says 'hint: --format lines'
 expect 2 translate "$TMP/page" "$TMP/page"
-says 'a document is translated by itself, and there are 2 inputs'
+says 'a document must be the only input, but there are 2 inputs'
 expect 2 translate --confident 0.5 "$TMP/text"
 says "option '--confident' is for PO and XLIFF"
 printf 'msgid "a\n' >"$TMP/bad.po"
@@ -108,7 +108,7 @@ says "bad.po', line 1: a string of a PO file does not end on its line"
 [ ! -e "$TMP/never" ] || fail "a damaged file has a translation"
 printf 'PK\3\4 word/document.xml' >"$TMP/x.docx"
 expect 3 translate "$TMP/x.docx"
-says "is a DOCX file: no format that is translated"
+says "is a DOCX file, which attn-mt cannot translate"
 says 'hint: convert it with pandoc'
 printf '<?xml version="1.0"?>\n<resources></resources>\n' >"$TMP/strings.xml"
 expect 3 translate "$TMP/strings.xml"

@@ -105,7 +105,7 @@ static void test_nothing_left(void **state) {
     Corpus corpus;
     assert_int_equal(corpus_read(&corpus, &ENTRIES, &options, source, target, true, false, workers),
                      STATUS_DATA);
-    assert_string_equal(status_message(), "none of 1 sentence pairs is left after filtering");
+    assert_string_equal(status_message(), "no sentence pair is left after filtering 1 pairs");
     assert_int_equal(corpus.count, 0);
     corpus_free(&corpus); /* valid after a failure */
     tokenizer_free(source);

@@ -208,7 +208,7 @@ static void test_damaged(void **state) {
         {"{\"en\": \"a\"}\n{\"en\": \"\\ud800\"}\n", "line 2: "},
         {"en,de\na,\"b\nc,d\n", "the quotes of a cell in line 2 do not end"},
         {"sep=,\n\"", "the quotes of a cell in line 2 do not end"},
-        {"<html><p>Go!</p>", "is a web page (HTML): no file of sentence pairs"},
+        {"<html><p>Go!</p>", "is a web page (HTML), not a file of sentence pairs"},
     };
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
         StrBuf shown = {0};

@@ -483,7 +483,7 @@ static void wrong_lengths_are_refused(void **state) {
         0, 1, 3, 4, 255, (16 << 20) + 1, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX - 7, UINT64_MAX};
     for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
         put_crafted(LENGTHS[i], SV("{}"), 0);
-        refuse_file("not a safetensors file, or cut off", "length");
+        refuse_file("not a safetensors file, or truncated", "length");
     }
     put_crafted(2, SV("{}\0"), 0);
     refuse_file("1 bytes of data", "one byte more");
