@@ -53,7 +53,7 @@ static void test_add(void **state) {
                 foreign_tensors_number(&tensors, "m", 7) == 7);
     assert_true(foreign_tensors_number(&tensors, "a", 7) == 7); /* no single number */
     assert_int_equal(foreign_tensors_add(&tensors, SV("a"), 4, SHAPE, FOREIGN_F32, bytes, NULL), STATUS_DATA);
-    assert_non_null(strstr(status_message(), "'a' is there twice"));
+    assert_non_null(strstr(status_message(), "'a' occurs twice"));
     assert_int_equal(foreign_tensors_add(&tensors, SV("b"), 3, SHAPE, FOREIGN_F32, bytes, NULL), STATUS_DATA);
     assert_non_null(strstr(status_message(), "do not fit its shape"));
     assert_int_equal(foreign_tensors_add(&tensors, SV("b"), 2, HUGE, FOREIGN_I8, bytes, NULL), STATUS_DATA);
@@ -101,8 +101,8 @@ static void test_refused_safetensors(void **state) {
     "{\"a\": {\"dtype\": \"F32\", \"shape\": " shape ", \"data_offsets\": [" from ", " to "]}}"
     const struct {
         const char *header, *message;
-    } CASES[] = {{ENTRY("[1]", "0", "8"), "ends behind the end of the file"},
-                 {ENTRY("[1]", "4", "0"), "ends behind the end of the file"},
+    } CASES[] = {{ENTRY("[1]", "0", "8"), "extends beyond the end of the file"},
+                 {ENTRY("[1]", "4", "0"), "extends beyond the end of the file"},
                  {ENTRY("[2]", "0", "4"), "do not fit its shape"},
                  {ENTRY("[0]", "0", "0"), "do not fit its shape"},
                  {ENTRY("[\"1\"]", "0", "4"), "its shape is malformed"},
@@ -175,7 +175,7 @@ static void test_refused_npz(void **state) {
     }
     ZipWriter zip = {0};
     zip_put(&zip, "a.npy", SV("hello"));
-    refuses(foreign_read_npz, zip_end(&zip), "it is no array of NumPy");
+    refuses(foreign_read_npz, zip_end(&zip), "it is not a NumPy array");
     zip_writer_free(&zip);
 }
 
@@ -247,12 +247,12 @@ static void test_refused_marian(void **state) {
         MarianTensor item;
         const char *message;
     } CASES[] = {
-        {{"a", 0x10201, {1, 2}, SV("12")}, "its type 0x10201 is not read"},
+        {{"a", 0x10201, {1, 2}, SV("12")}, "its type 0x10201 is not supported"},
         {{"a", 0x404, {1, 3}, SV("12345678")}, "its bytes do not fit its shape"},
         {{"a", 0x404, {0, 3}, SV("1234")}, "its list of tensors cannot be read"},
         {{"a", 0x4101, {3, 3}, SV(INTGEMM8)}, "do not fit its shape"},
-        {{"a", 0x4101, {3, 2}, SV("123456\0\0\0\0")}, "its multiplier is no positive number"},
-        {{"a", 0x4101, {3, 2}, SV("123456\0\0\x80\xff")}, "its multiplier is no positive number"},
+        {{"a", 0x4101, {3, 2}, SV("123456\0\0\0\0")}, "its multiplier is not a positive number"},
+        {{"a", 0x4101, {3, 2}, SV("123456\0\0\x80\xff")}, "its multiplier is not a positive number"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         StrBuf file = {0};
@@ -267,7 +267,7 @@ static void test_refused_marian(void **state) {
     strbuf_clear(&file);
     put_number(&file, 1, 8);
     put_number(&file, UINT64_C(1) << 60, 8);
-    refuses(foreign_read_marian, strbuf_view(&file), "no binary file of Marian");
+    refuses(foreign_read_marian, strbuf_view(&file), "not a binary file of Marian");
     strbuf_free(&file);
 }
 
@@ -354,7 +354,7 @@ static void test_refused_ctranslate2(void **state) {
         Variable variables[2];
         const char *message;
     } CASES[] = {
-        {9, "TransformerSpec", {{"a", 0, {0}, 1, SV("1")}}, "no model.bin of CTranslate2 of version 3 to 6"},
+        {9, "TransformerSpec", {{"a", 0, {0}, 1, SV("1")}}, "not a model.bin of CTranslate2, version 3 to 6"},
         {6, "WhisperSpec", {{"a", 0, {0}, 1, SV("1")}}, "is a 'WhisperSpec', not a TransformerSpec"},
         {6, "TransformerDecoderModelSpec", {{"a", 0, {0}, 1, SV("1")}}, "not a TransformerSpec"},
         {6, "TransformerSpec", {{"a", 0, {0}, 6, SV("1")}}, "its type 6 is not known"},
@@ -366,7 +366,7 @@ static void test_refused_ctranslate2(void **state) {
         {6,
          "TransformerSpec",
          {{"w", 1, {1}, 1, SV("1")}, {"w_scale", 1, {1}, 1, SV("\0")}},
-         "number 0 is no scale"},
+         "number 0 is not a valid scale"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         StrBuf file = {0};

@@ -32,14 +32,14 @@ static void test_json(void **state) {
     reads(foreign_vocabulary_json, "{\"b\": 1, \"</s>\": 0, \"\xE2\x96\x81\": 2}", "</s>|b|\xE2\x96\x81");
     reads(foreign_vocabulary_json, "[\"<unk>\", \"a\", \"b\"]", "<unk>|a|b");
     refuses(foreign_vocabulary_json, "{\"a\": 0, \"b\": 2}", "no token has the id 1");
-    refuses(foreign_vocabulary_json, "{\"a\": 0, \"b\": 0}", "the id 0 is there twice");
+    refuses(foreign_vocabulary_json, "{\"a\": 0, \"b\": 0}", "the id 0 occurs twice");
     refuses(foreign_vocabulary_json, "{\"a\": -1}", "'a' has no usable id");
     refuses(foreign_vocabulary_json, "{\"a\": 0.5}", "'a' has no usable id");
     refuses(foreign_vocabulary_json, "{\"a\": 1048576}", "'a' has no usable id");
     refuses(foreign_vocabulary_json, "{\"a\": \"0\"}", "an entry is malformed");
     refuses(foreign_vocabulary_json, "[1]", "an entry is malformed");
     refuses(foreign_vocabulary_json, "{}", "it is empty");
-    refuses(foreign_vocabulary_json, "7", "it is no list");
+    refuses(foreign_vocabulary_json, "7", "it is not a list");
     refuses(foreign_vocabulary_json, "{\"a\": 0", "");
 }
 
