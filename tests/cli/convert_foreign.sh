@@ -88,7 +88,7 @@ answers argos-int8 argos-int8.json beam4 '' "--beam-size 4 $length" "$rounded"
 answers argos-int8 argos-int8.json argos '' "--beam-size 4 --length-penalty=0.2 $length" "$rounded"
 expect 3 "$attn" convert "$foreign/argos-old.zip" -o "$TMP/none.safetensors"
 says "it has no SentencePiece model"
-says "hint: name the model that it was trained with: --sentencepiece FILE"
+says "hint: name the SentencePiece model that it was trained with: --sentencepiece FILE"
 "$python" -m zipfile -e "$package" "$TMP/package"
 pieces=$(echo "$TMP"/package/*/sentencepiece.model)
 expect 0 "$attn" convert "$foreign/argos-old.zip" --sentencepiece "$pieces" -o "$model"
