@@ -127,7 +127,8 @@ static void allocate_beam(Bank *banks, int bank_count, int slots) {
     }
 }
 
-/* The best candidates of each bank, best first. */
+/* The best candidates of each bank, best first. The best one of all always has a slot: more banks than slots
+ * would otherwise end the hypothesis that has no phrases yet. */
 static int find_constrained(BeamSearch *search, const Constraints *constraints, const ScorerStep *step,
                             int first, int end, int keep) {
     int pool_count = pool_candidates(search, constraints, step, first, end),
@@ -137,7 +138,8 @@ static int find_constrained(BeamSearch *search, const Constraints *constraints, 
     memset(banks, 0, (size_t)bank_count * sizeof *banks);
     for (int i = 0; i < pool_count; i++)
         banks[constraints_bank(constraints, &search->pool[i].state)].candidates++;
-    allocate_beam(banks, bank_count, keep);
+    if (pool_count > 0 && keep > 0) banks[constraints_bank(constraints, &search->pool[0].state)].slots++;
+    allocate_beam(banks, bank_count, keep - 1);
     for (int i = 0; i < pool_count && count < keep; i++)
         if (banks[constraints_bank(constraints, &search->pool[i].state)].slots-- > 0)
             search->candidates[count++] = search->pool[i];
