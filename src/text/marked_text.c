@@ -355,28 +355,11 @@ bool markup_is_open(StrView output) {
     return any;
 }
 
-/* The number of "%fat": no placeholders, but printf would read a directive. */
-static int count_words_of_percent(StrView text) {
-    PlaceholderScan scan = {.text = text};
-    Placeholder found;
-    int count = 0;
-    if (!text.data) return 0;
-    for (const char *from = text.data, *end = end_of(text); from < end;) {
-        bool more = placeholder_next(&scan, &found);
-        const char *to = more ? found.text.data : end;
-        for (; from + 1 < to; from++)
-            count += from[0] == '%' && ((from[1] | 32) >= 'a' && (from[1] | 32) <= 'z');
-        from = more ? end_of(found.text) : end;
-    }
-    return count;
-}
-
 bool marked_text_agrees(const MarkedText *text, StrView output) {
     if (text->icu && !same_braces(text->source, output)) return false;
     PlaceholderList list = {0};
     find_placeholders(text, output, &list);
-    bool agrees = placeholders_agree(&text->placeholders, &list) && !glues(text, output, &list) &&
-                  count_words_of_percent(output) <= count_words_of_percent(text->source);
+    bool agrees = placeholders_agree(&text->placeholders, &list) && !glues(text, output, &list);
     placeholders_free(&list);
     return agrees;
 }
