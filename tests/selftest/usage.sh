@@ -20,5 +20,7 @@ refused 2 "rounds is a number, not 'two'" scripts/compare-pytorch --rounds two p
 refused 1 "no program '$TMP/none': run make" env ATTN_MT="$TMP/none" scripts/make-man
 refused 2 "scripts/demo .RUN." scripts/demo --fast
 : >"$TMP/nothing"
-refused 1 "measure-public: no lines in '$TMP/nothing'" scripts/measure-public none "$TMP/nothing"
-refused 2 "required: model, text" scripts/measure-public
+if command -v python3 >/dev/null; then
+    refused 1 "measure-public: no lines in '$TMP/nothing'" scripts/measure-public none "$TMP/nothing"
+    refused 2 "required: model, text" scripts/measure-public
+fi
