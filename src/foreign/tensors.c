@@ -163,6 +163,12 @@ Status foreign_read_safetensors(ForeignTensors *tensors, StrView file) {
     return status;
 }
 
+/* Text up to a NUL. */
+static void add_settings(ForeignTensors *tensors, StrView text) {
+    if (text.length > 0)
+        strbuf_add(&tensors->settings, (StrView){text.data, strnlen(text.data, text.length)});
+}
+
 /* ---- NumPy ---- */
 
 /* The text behind a key of the header, which is the text of a Python dictionary. */
@@ -205,7 +211,7 @@ static Status add_npy(ForeignTensors *tensors, StrView name, StrView file) {
     if (sv_starts(name, SV("special:"))) {
         if (!sv_equal(name, SV("special:model.yml"))) return STATUS_OK;
         strbuf_clear(&tensors->settings);
-        strbuf_add(&tensors->settings, (StrView){data.data, strnlen(data.data, data.length)});
+        add_settings(tensors, data);
         return STATUS_OK;
     }
     if (!sv_starts(descr, SV("'<f4'")) && !sv_starts(descr, SV("'<f2'")))
@@ -283,8 +289,7 @@ static Status add_marian_item(ForeignTensors *tensors, const MarianItem *item, S
     uint64_t count = 1;
     for (uint64_t i = 0; i < item->rank; i++) count *= item->shape[i];
     if (sv_starts(item->text, SV("special:"))) {
-        if (sv_equal(item->text, SV("special:model.yml")))
-            strbuf_add(&tensors->settings, (StrView){data.data, strnlen(data.data, data.length)});
+        if (sv_equal(item->text, SV("special:model.yml"))) add_settings(tensors, data);
         return STATUS_OK;
     }
     if (sv_ends(item->text, SV("_QuantMultA"))) return STATUS_OK; /* scales of activations */

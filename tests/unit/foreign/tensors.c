@@ -223,6 +223,7 @@ static void test_marian(void **state) {
         {"encoder_l1_ffn_W1", 0x10001, {2, 3}, SV(INTGEMM8)},
         {"encoder_l1_ffn_W1_QuantMultA", 0x404, {1, 1}, SV("\0\0\x80\x3f")},
         {"special:model.yml", 0x101, {1, 6}, SV("a: 1\n\0")},
+        {"special:model.yml", 0x101, {1, 1}, SV("")},
     };
     StrBuf file = {0};
     ForeignTensors tensors = {0};
