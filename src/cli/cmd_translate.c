@@ -387,7 +387,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     if (session->route.paths.count > 0) {
         TRY(pivot_new(&session->pivot, &session->route, (WeightFormat)options->precision, user_options, &used,
                       session->workers));
-        used.before = pivot_translator(session->pivot);
+        used.pivot = pivot_translator(session->pivot);
     }
     TRY(translator_new(&session->translator, ensemble_items(&session->models), session->models.count, &used,
                        session->workers));

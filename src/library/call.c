@@ -75,7 +75,7 @@ static TranslatorOptions translator_options(const Call *call, int number) {
     options.search.shortlist = requested->shortlist;
     options.search.n_best = 1;
     options.search.choice = (AttentionChoice){ATTENTION_MEAN, ATTENTION_MEAN};
-    if (number > 0) options.before = call->steps[number - 1].translator;
+    if (number > 0) options.pivot = call->steps[number - 1].translator;
     if (!last) return options;
     if (requested->n_best > decode->beam_size) decode->beam_size = requested->n_best;
     if (requested->n_best > 1) options.search.n_best = decode->beam_size; /* several can have the same text */

@@ -57,7 +57,7 @@ typedef struct {
     StrList copied;         /* words of the source that the first model cannot spell */
     StrList target_unknown; /* texts of the <unk>s in the given translation, or in the prefix */
     int chunks;             /* 0: nothing to translate */
-    StrBuf pivot;           /* the text that the models read, with options.before; otherwise empty */
+    StrBuf pivot;           /* the text that the models read, with options.pivot; otherwise empty */
     TranslationItem *items; /* best first, at least one */
     int count;
     bool from_memory;                           /* all of the text is the memory's */

@@ -34,7 +34,7 @@ static Status step_open(Step *step, const char *path, char *target, WeightFormat
     own.glossary = NULL;
     own.memory = NULL;
     own.progress = NULL;
-    own.before = before;
+    own.pivot = before;
     own.target_language = target[0] ? target : NULL;
     own.translate_symbols = step->models.translates_symbols;
     return translator_new(&step->translator, ensemble_items(&step->models), step->models.count, &own,

@@ -1,7 +1,7 @@
 /* pivot.h - the models that translate a text into the language that the last model of a route reads.
  *
  * From French to German with models from French to English and from English to German: the pivot holds the
- * first. Its translator goes to TranslatorOptions.before of the last one.
+ * first. Its translator goes to TranslatorOptions.pivot of the last one.
  *
  * Owner   pivot_free; the workers must outlive the pivot
  * Fails   as ensemble_load and translator_new

@@ -61,8 +61,8 @@ Status translator_check_finite(const Translator *translator, const StrList *path
 }
 
 long translator_unsplit(const Translator *translator) {
-    const Translator *before = translator->options.before;
-    return before ? translator_unsplit(before) : translator->notes.unsplit;
+    const Translator *pivot = translator->options.pivot;
+    return pivot ? translator_unsplit(pivot) : translator->notes.unsplit;
 }
 
 long translator_tokens(const Translator *translator) { return translator->tokens; }
@@ -121,7 +121,7 @@ static Chunks new_chunks(Translator *translator, int lines) {
 }
 
 /* Search the chunks of all lines, or score the given translations, and join them. */
-static void finish(Translator *translator, Chunks *chunks, int count, Translation *out) {
+static void search_and_join(Translator *translator, Chunks *chunks, int count, Translation *out) {
     chunks->results = mem_alloc((size_t)chunks->count, sizeof *chunks->results);
     Sentences sentences = {chunks->sources,   chunks->targets, chunks->constraints,
                            translator->count, chunks->count,   NULL};
@@ -154,7 +154,7 @@ static void run(Translator *translator, const StrView *lines, const LineConstrai
     for (int i = 0; i < count; i++)
         out[i].chunks =
             chunks_add_line(&chunks, i, lines[i], constraints ? &constraints[i] : NULL, first_number + i);
-    finish(translator, &chunks, count, out);
+    search_and_join(translator, &chunks, count, out);
     bool constrained = constraints || translator->options.glossary;
     for (int i = 0, first = 0; constrained && i < count; first += out[i++].chunks)
         chunks_check_constraints(&chunks, constraints ? &constraints[i] : NULL, first, &out[i]);
@@ -244,12 +244,12 @@ static void run_with_accelerators(Translator *translator, const StrView *lines,
     accelerator_lines_free(&found, count);
 }
 
-/* Translates what options.before makes of the lines. */
-static void run_after(Translator *translator, const StrView *lines, const LineConstraints *constraints,
-                      int count, long first_number, Translation *out) {
+/* Translates what options.pivot makes of the lines. */
+static void run_with_pivot(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                           int count, long first_number, Translation *out) {
     Translation *first = mem_alloc((size_t)count, sizeof *first);
     StrView *texts = mem_alloc((size_t)count, sizeof *texts);
-    translator_run(translator->options.before, lines, NULL, count, first_number, first);
+    translator_run(translator->options.pivot, lines, NULL, count, first_number, first);
     for (int i = 0; i < count; i++) texts[i] = strbuf_view(&first[i].items[0].text);
     run_with_accelerators(translator, texts, constraints, count, first_number, out);
     for (int i = 0; i < count; i++) {
@@ -262,8 +262,8 @@ static void run_after(Translator *translator, const StrView *lines, const LineCo
 
 void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
                     int count, long first_number, Translation *out) {
-    (translator->options.before ? run_after : run_with_accelerators)(translator, lines, constraints, count,
-                                                                     first_number, out);
+    (translator->options.pivot ? run_with_pivot : run_with_accelerators)(translator, lines, constraints,
+                                                                         count, first_number, out);
     for (int i = 0; i < count && !translator->options.quiet; i++)
         warn_unmet(translator, &out[i], first_number + i);
 }
@@ -281,7 +281,7 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
         chunks.targets[chunks.count - 1] = chunks_tokens(&chunks, seq2seq_target(translator->models[0]),
                                                          (StrView){0}, targets[i], &chunks.unknown[i]);
     }
-    finish(translator, &chunks, count, out);
+    search_and_join(translator, &chunks, count, out);
     chunks_free(&chunks, count);
 }
 

@@ -37,7 +37,7 @@
  *               around the line. With options.split this holds for each sentence of a line, too. A line with
  *               a similar one in the memory is translated; out[i].match has the similar one. Lines with
  *               constraints of their own are always translated.
- *   Pivot       with options.before. It translates the lines first; the models read its translations. Scores,
+ *   Pivot       with options.pivot. It translates the lines first; the models read its translations. Scores,
  *               attention and the tokens of the source are then those of the last translation.
  *   Threads     one call at a time
  */
@@ -71,7 +71,7 @@ typedef struct {
     const Glossary *glossary; /* for each sentence or chunk of a line separately; or NULL */
     const Memory *memory;     /* or NULL */
     double memory_threshold;  /* least similarity, over 0 */
-    Translator *before;       /* translates lines into the language that the models read (pivot.h); or NULL */
+    Translator *pivot;        /* translates lines into the language that the models read (pivot.h); or NULL */
     /* Called after each group with the translated fraction of all source tokens, by one thread at a time; or
      * NULL. */
     void (*progress)(void *context, double share);
