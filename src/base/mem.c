@@ -74,7 +74,7 @@ void mem_retain(void) {
 
 /* malloc_trim leaves the free end of each arena but the first. A thread that frees a block of this size cuts
  * the end of its own arena if that exceeds M_TRIM_THRESHOLD. */
-enum { TRIMMING_BLOCK = 128 << 10 };
+enum { TRIMMING_BLOCK = 128 << 10, SMALL_BLOCK = 4 << 10 }; /* SMALL: too large for a cache of the thread */
 
 void mem_trim(void) {
     mallopt(M_TRIM_THRESHOLD, 0);
@@ -83,10 +83,17 @@ void mem_trim(void) {
     mallopt(M_TRIM_THRESHOLD, RETAIN_TOTAL);
     malloc_trim(0);
 }
+void *mem_reserve(void) {
+    void *volatile room = malloc(RETAIN_BLOCK - HUGE_PAGE); /* volatile: as above */
+    void *end = malloc(SMALL_BLOCK);
+    free(room);
+    return end;
+}
 #else
 static void return_large(void) {}
 void mem_retain(void) {}
 void mem_trim(void) {}
+void *mem_reserve(void) { return NULL; }
 #endif
 
 /* Large blocks are the weights and activations that matrix products walk through: on pages of 2 MB they cost

@@ -330,6 +330,7 @@ static void *pool_thread(void *context) {
     Batch *batch = &worker.batch;
     int expected = 0; /* texts, if every answered client asks again */
     long trims = 0;
+    void *reserve = mem_reserve();
     pthread_mutex_lock(&pool->lock);
     for (;;) {
         pool->idle++;
@@ -355,6 +356,7 @@ static void *pool_thread(void *context) {
     pthread_mutex_unlock(&pool->lock);
     batch_free(&worker.batch);
     batch_free(&worker.short_batch);
+    free(reserve);
     return NULL;
 }
 
