@@ -124,14 +124,15 @@ static void join_text(StrView output, bool capitals, StrBuf *text) {
 /* The output of a chunk with marks: those and entities stay as they are. */
 static void join_output(StrView output, bool capitals, StrBuf *text) {
     PlaceholderScan scan = {.text = output};
-    const char *from = output.data;
+    StrView rest = output; /* behind the last placeholder */
     for (Placeholder found; capitals && placeholder_next(&scan, &found);) {
         if (tag_is_word(found.text)) continue;
-        unicode_upper((StrView){from, (size_t)(found.text.data - from)}, text);
+        size_t before = (size_t)(found.text.data - rest.data), end = before + found.text.length;
+        unicode_upper((StrView){rest.data, before}, text);
         strbuf_add(text, found.text);
-        from = found.text.data + found.text.length;
+        rest = (StrView){rest.data + end, rest.length - end};
     }
-    join_text((StrView){from, (size_t)(output.data + output.length - from)}, capitals, text);
+    join_text(rest, capitals, text);
 }
 
 static bool starts_with_word(StrView text) {
