@@ -18,7 +18,7 @@ static Status check_side(const ModelOptions *o, SelfSide side) {
     }
     if (side == SELF_DECODER && o->autoreg == AUTOREG_SSRU) {
         status_fail(STATUS_USAGE, "the decoder of this model has no self-attention, but SSRUs");
-        return status_hint(STATUS_USAGE, "choose another kind of attention");
+        return status_hint(STATUS_USAGE, "leave self-attention of the decoder out");
     }
     return STATUS_OK;
 }

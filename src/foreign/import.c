@@ -11,10 +11,14 @@
 
 /* ---- files and settings ---- */
 
+Status import_hint_supported(void) {
+    return status_hint(STATUS_DATA, "docs/public-models.md lists the supported models");
+}
+
 Status import_refuse(const char *what, StrView value) {
     status_fail(STATUS_DATA, "its %s is '%.*s', which attn-mt does not support", what,
                 value.length < 100 ? (int)value.length : 100, value.data ? value.data : "");
-    return status_hint(STATUS_DATA, "docs/public-models.md lists the supported models");
+    return import_hint_supported();
 }
 
 Status import_refuse_codes(void) {

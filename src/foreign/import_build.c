@@ -230,7 +230,7 @@ static Status fill(Import *im, const Param *p, real *to) {
         if (table->quantized && table->scale > 0) im->result->scales[p->index] = (real)table->scale;
         return copy_table(p, to, table, side->row, side->tokens.count, transposed);
     }
-    if (!dot) return status_fail(STATUS_DATA, "the tensor '%s' is unexpected", name);
+    if (!dot) return status_fail(STATUS_DATA, "its tensor for '%s' is missing", name);
     const char *half = strncmp(name, "encoder", 7) == 0 ? "encoder" : "decoder";
     char *rest;
     long layer = strtol(dot + 1, &rest, 10);
@@ -267,7 +267,7 @@ static Status check_all_used(const Import *im) {
             harmless = sv_ends(sv(tensor->name), sv(known[k]));
         if (!harmless) {
             status_fail(STATUS_DATA, "it has a tensor that attn-mt does not know: '%s'", tensor->name);
-            return status_hint(STATUS_DATA, "docs/public-models.md lists the models that are read");
+            return import_hint_supported();
         }
     }
     return STATUS_OK;

@@ -58,7 +58,9 @@ typedef struct {
 
 /* ---- import.c: files and settings ---- */
 
-/* STATUS_DATA: "its WHAT is 'VALUE', which is not read". */
+/* STATUS_DATA, with the hint where the supported models are listed. */
+Status import_hint_supported(void);
+/* STATUS_DATA: "its WHAT is 'VALUE', which attn-mt does not support", with this hint. */
 Status import_refuse(const char *what, StrView value);
 /* STATUS_DATA: its text is cut by subword-nmt. */
 Status import_refuse_codes(void);

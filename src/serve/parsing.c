@@ -18,7 +18,7 @@ static Status check_sizes(const ServiceOptions *options, const TranslateRequest 
                            options->max_characters);
     /* Not a 503: even an empty queue refuses this, so trying again does not help. */
     if (pool_characters(request->texts, request->count) > (size_t)options->max_waiting / 2)
-        return status_fail(STATUS_DATA, "too many texts are waiting to accept %d texts of %zu characters",
+        return status_fail(STATUS_DATA, "%d texts of %zu characters are more than --max-waiting allows",
                            request->count, characters);
     double alternatives = request->alternatives;
     if (!(alternatives >= 0 && alternatives <= options->max_alternatives) ||

@@ -18,7 +18,7 @@ static Status read_phrases(const Json *list, Arena *arena, LineConstraints *cons
     constraints->phrases = items;
     for (const Json *item = json_first(list); item; item = json_after(item)) {
         if (json_type(item) != JSON_STRING || unicode_is_blank(sv(json_string(item))))
-            return status_fail(STATUS_DATA, "a constraint is not a string");
+            return status_fail(STATUS_DATA, "a constraint is blank, or not a string");
         items[constraints->phrase_count++] = arena_text(arena, sv(json_string(item)));
     }
     return STATUS_OK;

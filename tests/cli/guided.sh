@@ -196,7 +196,7 @@ END
 expect 3 translate --json-input "$TMP/json"
 says '"prefix" is not a string'
 says '"constraints" is not a list'
-says 'a constraint is not a string'
+says 'a constraint is blank, or not a string'
 [ "$(grep -c '^{"error": "' "$TMP/out")" -eq 4 ] || fail "errors in JSON"
 # Errors in lines do not replace the error that ends the reading.
 gzip -c "$TMP/json" | head -c -4 >"$TMP/json.gz"

@@ -182,7 +182,7 @@ head -n 1 "$TMP/late" | grep -q "200 OK" || fail "an answer was lost at the end:
 # seconds.
 serve_start -m "$model" --threads 1 --mini-batch 1 --beam-size 1000 --max-waiting 5000 ||
     fail "no server: $(cat "$TMP/serve.log")"
-gives "more than may wait" 400 'too many texts are waiting to accept 501 texts of 2001 characters' \
+gives "more than may wait" 400 '501 texts of 2001 characters are more than --max-waiting allows' \
     post_json "{\"q\": [$many, \"a\"]}"
 ask "{\"q\": [$many]}" >"$TMP/ask"
 "$client" "$port" send <"$TMP/ask" >"$TMP/closed" &
