@@ -2,15 +2,12 @@
 # page names is in a test, or tests/unrun.txt has it with the reason.
 # not sanitized
 set -eu
-python=${PYTHON:-python3}
-command -v "$python" >/dev/null || {
-    echo "skip: no Python"
-    exit 77
-}
+. tests/selftest/documents.inc
 # check TOP: a folder with documents and tests/unrun.txt
 check() {
-    "$python" - "$1" <<'END'
+    python_check "$1" <<'END'
 import os, re, sys
+from documents import documents
 
 # The commands that a test runs, as that test finds them.
 RUN = {
@@ -40,25 +37,20 @@ for line in open(os.path.join(top, "tests", "unrun.txt"), encoding="utf-8"):
         unrun[page, start] = 0
 bad = commands = 0
 scripts = set()
-for folder, folders, names in os.walk(top):
-    folders[:] = [f for f in folders if f not in (".git", "run", "runs", "multi30k", "tatoeba") and
-                  not f.startswith("build")]
-    for name in names:
-        page = os.path.relpath(os.path.join(folder, name), top)
-        if not name.endswith(".md"):
+for path in documents(top):
+    page = os.path.relpath(path, top)
+    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+        scripts.update(re.findall(r"`(scripts/[a-z][\w.-]*\w)", line))
+        if not re.match(PROGRAM, line + " "):
             continue
-        for number, line in enumerate(open(os.path.join(top, page), encoding="utf-8"), 1):
-            scripts.update(re.findall(r"`(scripts/[a-z][\w.-]*\w)", line))
-            if not re.match(PROGRAM, line + " "):
-                continue
-            commands += 1
-            command = line.strip()
-            reasons = [key for key in unrun if key[0] == page and command.startswith(key[1])]
-            for key in reasons:
-                unrun[key] += 1
-            if not reasons and not (page in RUN and re.match(RUN[page], command)):
-                print(f"{page}:{number}: no test runs: {command}")
-                bad = 1
+        commands += 1
+        command = line.strip()
+        reasons = [key for key in unrun if key[0] == page and command.startswith(key[1])]
+        for key in reasons:
+            unrun[key] += 1
+        if not reasons and not (page in RUN and re.match(RUN[page], command)):
+            print(f"{page}:{number}: no test runs: {command}")
+            bad = 1
 # The others look at every script: its help, its usage errors, what it leaves.
 OTHERS = ("help.sh", "usage.sh", "left.sh", "commands.sh")
 tests = ""
@@ -86,14 +78,7 @@ mkdir -p "$TMP/top/tests"
 bad_page() { # EXPECTED UNRUN COMMAND
     printf '# Why\n    %s\n' "$2" >"$TMP/top/tests/unrun.txt"
     printf '# A page\n\n    %s\n' "$3" >"$TMP/top/page.md"
-    ! check "$TMP/top" >"$TMP/log" || {
-        echo "not found: $1"
-        exit 1
-    }
-    grep -qF "$1" "$TMP/log" || {
-        cat "$TMP/log"
-        exit 1
-    }
+    finds "$1"
 }
 bad_page 'no test runs: make all' 'page.md: make none' 'make all'
 bad_page 'no page has this: page.md: make none' 'page.md: make none' 'ls'

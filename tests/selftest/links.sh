@@ -3,25 +3,16 @@
 # docs/ is in its index and ends with where to go next.
 # not sanitized
 set -eu
-python=${PYTHON:-python3}
-command -v "$python" >/dev/null || {
-    echo "skip: no Python"
-    exit 77
-}
+. tests/selftest/documents.inc
 # check TOP
 check() {
-    "$python" - "$1" <<'END'
+    python_check "$1" <<'END'
 import os, re, sys
+from documents import documents
 
 top = sys.argv[1]
-pages = {}
-for folder, folders, names in os.walk(top):
-    folders[:] = [f for f in folders if f not in (".git", "run", "runs", "multi30k", "tatoeba") and
-                  not f.startswith("build")]
-    for name in names:
-        if name.endswith(".md"):
-            path = os.path.normpath(os.path.join(folder, name))
-            pages[path] = re.sub(r"^    [^\n]*$", "", open(path, encoding="utf-8").read(), flags=re.M)
+pages = {path: re.sub(r"^    [^\n]*$", "", open(path, encoding="utf-8").read(), flags=re.M)
+         for path in documents(top)}
 
 def anchors(text):
     """The anchors that GitHub gives to headings."""
@@ -65,14 +56,7 @@ mkdir -p "$TMP/top/docs"
 bad_page() { # EXPECTED TEXT
     printf '# Index\n\n[page](page.md)\n' >"$TMP/top/docs/README.md"
     printf '# A page\n\n%s\n' "$2" >"$TMP/top/docs/page.md"
-    ! check "$TMP/top" >"$TMP/log" || {
-        echo "not found: $1"
-        exit 1
-    }
-    grep -q "$1" "$TMP/log" || {
-        cat "$TMP/log"
-        exit 1
-    }
+    finds "$1"
 }
 bad_page 'gone.md: no such file' '[x](gone.md) Where to go next'
 bad_page '#b: no such heading' '[x](#b) Where to go next'
