@@ -74,7 +74,9 @@ void mem_retain(void) {
 
 /* malloc_trim leaves the free end of each arena but the first. A thread that frees a block of this size cuts
  * the end of its own arena if that exceeds M_TRIM_THRESHOLD. */
-enum { TRIMMING_BLOCK = 128 << 10, SMALL_BLOCK = 4 << 10 }; /* SMALL: too large for a cache of the thread */
+enum { TRIMMING_BLOCK = 128 << 10 };
+/* From the end of the arena: too large for the thread's cache of small blocks. */
+enum { END_BLOCK = 4 << 10 };
 
 void mem_trim(void) {
     mallopt(M_TRIM_THRESHOLD, 0);
@@ -83,9 +85,10 @@ void mem_trim(void) {
     mallopt(M_TRIM_THRESHOLD, RETAIN_TOTAL);
     malloc_trim(0);
 }
+
 void *mem_reserve(void) {
     void *volatile room = malloc(RETAIN_BLOCK - HUGE_PAGE); /* volatile: as above */
-    void *end = malloc(SMALL_BLOCK);
+    void *end = malloc(END_BLOCK);
     free(room);
     return end;
 }

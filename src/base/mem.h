@@ -20,7 +20,7 @@ static inline size_t mem_round_up(size_t bytes) {
     return (bytes + MEM_ALIGNMENT - 1) / MEM_ALIGNMENT * MEM_ALIGNMENT;
 }
 /* For programs that repeat the same work, such as a server: from now on the process keeps freed memory, up to
- * 16 MB per thread. The system would have to clear new memory. */
+ * 16 MB per thread, or what mem_reserve says. The system would have to clear new memory. */
 void mem_retain(void);
 /* After mem_retain: returns the freed memory to the system, except the free end of other threads' arenas. For
  * use after work that was large and is rare. */

@@ -38,23 +38,20 @@ Status command_print_help(const CommandText *text, const OptionTable *tables, He
     bool has_config = strstr(text->usage, "--set KEY=VALUE") != NULL;
     bool brief = kind == HELP_SHORT && options_have_short_help(tables);
     options_write_help(tables, width > 100 ? 100 : width, brief ? HELP_SHORT : HELP_ALL, &rows);
-    options_add_text(text->usage, width, &out);
+    options_add_text(sv(text->usage), width, &out);
     strbuf_add_char(&out, '\n');
     if (text->details && !brief) {
-        options_add_text(text->details, width, &out);
+        options_add_text(sv(text->details), width, &out);
         strbuf_add_char(&out, '\n');
     }
-    if (has_config) options_add_text(CONFIG_OPTIONS, width, &out);
+    if (has_config) options_add_text(sv(CONFIG_OPTIONS), width, &out);
     if (has_config && !brief) strbuf_add_char(&out, '\n');
     strbuf_format(&out, "%s\n", strbuf_text(&rows));
     /* Examples stay on one line, to be copied. */
     const char *examples = strstr(text->examples, "Examples:\n");
-    StrBuf notes = {0};
-    strbuf_add(&notes, examples ? (StrView){text->examples, (size_t)(examples - text->examples)}
-                                : sv(text->examples));
-    options_add_text(strbuf_text(&notes), width, &out);
-    strbuf_free(&notes);
-    if (examples) strbuf_add(&out, sv(examples));
+    size_t notes = examples ? (size_t)(examples - text->examples) : strlen(text->examples);
+    options_add_text((StrView){text->examples, notes}, width, &out);
+    strbuf_add(&out, sv(text->examples + notes));
     if (brief)
         strbuf_format(&out, "\nattn-mt %.*s --help all lists every option\n",
                       SV_ARG(command_name(text->usage)));

@@ -68,7 +68,7 @@ static Status print_help(void) {
                          "Exit status: 0 success, 1 system error, 2 wrong usage or configuration,\n"
                          "3 bad data or model file, 4 training diverged, 6 another process of the run was\n"
                          "lost, 128+N stopped by signal N.\n"));
-    options_add_text(strbuf_text(&text), log_terminal_width(STDOUT_FILENO), &out);
+    options_add_text(strbuf_view(&text), log_terminal_width(STDOUT_FILENO), &out);
     Status status = command_print(strbuf_view(&out));
     strbuf_free(&text);
     strbuf_free(&out);

@@ -117,7 +117,7 @@ void options_write_help(const OptionTable *tables, int width, HelpKind kind, Str
 /* Adds text that is written for HELP_WIDTH columns; if `width` is less, its lines are wrapped at `width`, but
  * not below 48 columns. */
 enum { HELP_WIDTH = 80 };
-void options_add_text(const char *text, int width, StrBuf *out);
+void options_add_text(StrView text, int width, StrBuf *out);
 
 /* ---- one option ----
  *

@@ -137,14 +137,14 @@ static bool continues(StrView line, StrView next, size_t indent) {
            utf8_count(line) + 1 + utf8_count(word) > HELP_WIDTH;
 }
 
-void options_add_text(const char *text, int width, StrBuf *out) {
+void options_add_text(StrView text, int width, StrBuf *out) {
     if (width >= HELP_WIDTH) {
-        strbuf_add(out, sv(text));
+        strbuf_add(out, text);
         return;
     }
     size_t columns = width < HELP_BELOW + MIN_COLUMNS ? HELP_BELOW + MIN_COLUMNS : (size_t)width;
     StrBuf whole = {0};
-    StrView rest = sv(text), line;
+    StrView rest = text, line;
     while (rest.length > 0 && sv_next(&rest, '\n', &line)) {
         size_t hang = hanging_indent(line), first = leading_spaces(line);
         strbuf_clear(&whole);

@@ -663,10 +663,10 @@ static void text_is_wrapped(void **state) {
         "  name   123456789 123456789 123456789 123456789 123456789 123456789 1234567890\n"
         "         abc\n";
     StrBuf text = {0};
-    options_add_text(TEXT, 80, &text);
+    options_add_text(sv(TEXT), 80, &text);
     assert_string_equal(strbuf_text(&text), TEXT);
     strbuf_clear(&text);
-    options_add_text(TEXT, 60, &text);
+    options_add_text(sv(TEXT), 60, &text);
     assert_string_equal(strbuf_text(&text), "Usage: attn-mt test [OPTION...] A-LONG-ARGUMENT\n"
                                             "       ANOTHER-LONG-ARGUMENT [> OUTPUT]\n"
                                             "       attn-mt test FILE\n"
