@@ -72,18 +72,19 @@ answers argos argos-float32.json argos 24 "--beam-size 4 --length-penalty=0.2 $l
     '--no-end-first --tolerance 1'
 
 # 8 bits: integers are the same, sums of floats beside them are not, and a number that is rounded the other
-# way changes scores. One scale for each row of activations, as in CTranslate2.
+# way changes scores: long translations part at ties, by processor. One scale for each row of activations, as
+# in CTranslate2.
+ties='--no-end-first --tolerance 0.01 --tie 0.1'
 # shellcheck disable=SC2086
 expect 0 "$attn" convert "$foreign/opus-ct2-int8" $pieces -o "$model"
-answers opus-ct2-int8 opus-ct2-int8.json greedy 18,19,20 "--beam-size 1 $length" \
-    '--no-end-first --tolerance 0.01'
+answers opus-ct2-int8 opus-ct2-int8.json greedy 18,19,20 "--beam-size 1 $length" "$ties"
 
-# Argos' package: the beam of line 14 and the hundred words of line 28 differ. The package in its old form,
-# with the SentencePiece model of the new one, holds the same model.
-rounded='--no-end-first --tolerance 0.01 --allow 1'
+# Argos' package: the beams of line 14 and, by processor, of line 27 differ. The package in its old form, with
+# the SentencePiece model of the new one, holds the same model.
+rounded='--no-end-first --tolerance 0.01 --allow 3'
 package=$foreign/translate-en_fr-1_0.argosmodel
 expect 0 "$attn" convert "$package" -o "$model"
-answers argos-int8 argos-int8.json greedy '' "--beam-size 1 $length" "$rounded"
+answers argos-int8 argos-int8.json greedy '' "--beam-size 1 $length" "$ties"
 answers argos-int8 argos-int8.json beam4 '' "--beam-size 4 $length" "$rounded"
 answers argos-int8 argos-int8.json argos '' "--beam-size 4 --length-penalty=0.2 $length" "$rounded"
 expect 3 "$attn" convert "$foreign/argos-old.zip" -o "$TMP/none.safetensors"
@@ -92,7 +93,7 @@ says "hint: name the SentencePiece model that it was trained with: --sentencepie
 "$python" -m zipfile -e "$package" "$TMP/package"
 pieces=$(echo "$TMP"/package/*/sentencepiece.model)
 expect 0 "$attn" convert "$foreign/argos-old.zip" --sentencepiece "$pieces" -o "$model"
-answers argos-old argos-old.json greedy '' "--beam-size 1 $length" "$rounded"
+answers argos-old argos-old.json greedy '' "--beam-size 1 $length" "$ties"
 answers argos-old argos-old.json beam4 '' "--beam-size 4 $length" "$rounded"
 
 # Firefox: Marian rounds activations with one scale for all rows. On odd lines its own 8 bits give another
