@@ -1,7 +1,7 @@
 #!/bin/sh
 # readme.sh - every attn-mt command of README.md, docs/use.md, files.md, tutorial.md, your-data.md and
 # chapters.md is run, in the order it is shown, on small files. pages.sh runs those of other pages.
-# not sanitized: it takes ten minutes, and other tests run these commands
+# slow: it takes minutes, and other tests run these commands
 set -eu
 root=$(pwd)
 program=${ATTN_MT:-build/attn-mt}
