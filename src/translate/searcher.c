@@ -129,6 +129,15 @@ static ConstraintKind constraint_kind(const Constraints *constraints, int senten
     return constraints[sentence].prefix.count > 0 ? CONSTRAINED_PREFIX : CONSTRAINED_NOT;
 }
 
+/* At most mini_batch sentences: so many that all groups have the same size, and threads the same number of
+ * groups. With 200 sentences, a mini_batch of 64 and two threads, four groups of 64, 64, 64 and 8 would leave
+ * one thread idle for a third of the time. */
+static int group_size(int total, int mini_batch, int threads) {
+    int groups = (total + mini_batch - 1) / mini_batch;
+    groups = (groups + threads - 1) / threads * threads;
+    return groups ? (total + groups - 1) / groups : 1;
+}
+
 /* Each kind of constraints has groups of its own:
  * phrases may need a wider beam, and models of one direction search for sentences with constraints
  * (rescore.h). */
@@ -153,14 +162,12 @@ void searcher_run(Searcher *searcher, const Sentences *sentences, HypothesisList
                         .results = results,
                         .order = order + first,
                         .total = count - first,
-                        .group = searcher->options.decode.mini_batch,
+                        .group = group_size(count - first, searcher->options.decode.mini_batch, threads),
                         .beam_size = beam,
                         .constraints = kind != CONSTRAINED_NOT ? sentences->constraints : NULL,
                         .lock = &lock,
                         .done = &done,
                         .all = all};
-        int share = (job.total + threads - 1) / threads; /* smaller groups if threads would have none */
-        if (job.group > share) job.group = share;
         if (job.total > 0) workers_run(workers, (job.total + job.group - 1) / job.group, group_search, &job);
     }
     mem_free(order);
