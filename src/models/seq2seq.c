@@ -170,43 +170,30 @@ static const int *lengths_with_end(Tape *tape, const Tokens *sentences, int B) {
     return lengths;
 }
 
-/* A batch after the encoder. */
-typedef struct {
-    EncoderOutput output; /* annotations after dropout */
-    const Sequences *source;
-} Annotated;
-
-/* `number` [B]: keys of the sentences' dropout masks, or NULL when not training. */
-static Annotated annotate(const Seq2Seq *m, Tape *tape, const Tokens *sources, int B,
-                          const uint32_t *number) {
+/* The embeddings [source->rows, D] of the tokens of each sentence and its </s>. */
+static Tensor *embed_source(const Seq2Seq *m, Tape *tape, const Tokens *sources, const Sequences *source) {
     const ModelOptions *o = &m->config.model;
-    const Sequences *source = sequences_new(tape, lengths_with_end(tape, sources, B), B, number, 0);
     int *tokens = tape_alloc(tape, (size_t)source->rows * sizeof *tokens);
     for (int r = 0; r < source->rows; r++) {
         int b = source->sentence[r], s = source->position[r];
         tokens[r] = s < sources[b].length ? sources[b].ids[s] : VOCAB_EOS;
     }
     drop_words(tape, o->word_dropout, DROPOUT_SOURCE_WORD, source->row_keys, tokens, source->rows);
-
     Tensor *x = op_embedding(tape, m->source_table, tokens, source->rows);
-    x = op_dropout(tape, x, o->dropout_embedding, DROPOUT_SOURCE_EMBEDDING, source->row_keys);
-    EncoderOutput output = m->encoder.family->run(tape, &m->encoder.params, x, source);
-    output.annotations =
-        op_dropout(tape, output.annotations, o->dropout_encoder, DROPOUT_ENCODER_OUTPUT, source->row_keys);
-    record_activation(tape, "source", "embedded", x);
-    record_activation(tape, "encoder", "annotations", output.annotations);
-    return (Annotated){output, source};
+    return op_dropout(tape, x, o->dropout_embedding, DROPOUT_SOURCE_EMBEDDING, source->row_keys);
 }
 
-static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Annotated *annotated, int decoder) {
+/* `source`: the rows of the annotations. */
+static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Sequences *source, const EncoderOutput *output,
+                        int decoder) {
     const Decoder *d = &m->decoder[decoder];
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.tape = tape,
                    .decoder = decoder,
-                   .B = annotated->source->B,
-                   .start = annotated->source->start,
+                   .B = source->B,
+                   .start = source->start,
                    .hides_end = !m->config.model.add_source_eos};
-    d->family->prepare(tape, &d->params, &annotated->output, e);
+    d->family->prepare(tape, &d->params, output, e);
     return e;
 }
 
@@ -240,8 +227,10 @@ Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, Tape *scratch, const Token
     for (int first = 0, end; first < B; first = end) {
         end = scratch ? chunk_end(tokens, first, B) : B;
         if (scratch) tape_reset(scratch);
-        Annotated annotated = annotate(m, work, sources + first, end - first, NULL);
-        Encoded *chunk = prepare(m, work, &annotated, decoder);
+        const Sequences *source = sequences_new(work, tokens + first, end - first, NULL, 0);
+        Tensor *x = embed_source(m, work, sources + first, source);
+        EncoderOutput output = m->encoder.family->run(work, &m->encoder.params, x, source);
+        Encoded *chunk = prepare(m, work, source, &output, decoder);
         if (d->family->prepare_steps) d->family->prepare_steps(work, &d->params, chunk);
         if (!scratch) return chunk;
         encoded_add(tape, whole, first, chunk);
@@ -311,10 +300,24 @@ typedef struct {
     const int *labels; /* [rows] */
 } Forced;
 
-static Annotated annotate_batch(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
+/* A batch after the encoder. */
+typedef struct {
+    EncoderOutput output; /* annotations after dropout */
+    const Sequences *source;
+} Annotated;
+
+static Annotated annotate(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
-    return annotate(m, tape, batch->source, batch->B, batch->sentence);
+    const int *lengths = lengths_with_end(tape, batch->source, batch->B);
+    const Sequences *source = sequences_new(tape, lengths, batch->B, batch->sentence, 0);
+    Tensor *x = embed_source(m, tape, batch->source, source);
+    EncoderOutput output = m->encoder.family->run(tape, &m->encoder.params, x, source);
+    output.annotations = op_dropout(tape, output.annotations, m->config.model.dropout_encoder,
+                                    DROPOUT_ENCODER_OUTPUT, source->row_keys);
+    record_activation(tape, "source", "embedded", x);
+    record_activation(tape, "encoder", "annotations", output.annotations);
+    return (Annotated){output, source};
 }
 
 /* One decoder, all but its output layer, over the targets, sentence after sentence. */
@@ -322,7 +325,7 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
                          int decoder) {
     const ModelOptions *o = &m->config.model;
     bool right_to_left = o->right_to_left || decoder == 1;
-    Encoded *encoded = prepare(m, tape, annotated, decoder);
+    Encoded *encoded = prepare(m, tape, annotated->source, &annotated->output, decoder);
     const int *rows = lengths_with_end(tape, batch->target, batch->B);
     const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, SIDE_TARGET[decoder]);
     int *inputs = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *inputs),
@@ -346,7 +349,7 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
 long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                       double scale, CrossEntropy *sums) {
     const LossOptions loss = {m->output_table, m->output_bias, label_smoothing, scale};
-    Annotated annotated = annotate_batch(m, tape, batch);
+    Annotated annotated = annotate(m, tape, batch);
     int rows = 0;
     *sums = (CrossEntropy){0};
     for (int d = 0; d < seq2seq_directions(m); d++) {
@@ -366,6 +369,6 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
 
 Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
     TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
-    Annotated annotated = annotate_batch(m, tape, &batch);
+    Annotated annotated = annotate(m, tape, &batch);
     return seq2seq_logits(m, tape, run_forced(m, tape, &batch, &annotated, 0).readout);
 }

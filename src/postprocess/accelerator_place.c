@@ -105,24 +105,26 @@ void accelerator_place(const Accelerator *accelerator, StrView line, Translation
 
 AcceleratorLines accelerator_lines_take(const StrView *lines, int count, AcceleratorKind kind) {
     size_t n = (size_t)count;
-    AcceleratorLines a = {mem_alloc(n, sizeof *a.rest), mem_alloc(n, sizeof *a.texts),
-                          mem_alloc(n, sizeof *a.accelerators)};
+    if (kind == ACCELERATOR_NONE) return (AcceleratorLines){.rest = lines};
+    StrView *rest = mem_alloc(n, sizeof *rest);
+    AcceleratorLines a = {rest, mem_alloc(n, sizeof *a.texts), mem_alloc(n, sizeof *a.accelerators)};
     for (int i = 0; i < count; i++) {
         bool taken =
             utf8_valid(lines[i]) && accelerator_take(lines[i], kind, &a.texts[i], &a.accelerators[i]);
-        a.rest[i] = taken ? strbuf_view(&a.texts[i]) : lines[i];
+        rest[i] = taken ? strbuf_view(&a.texts[i]) : lines[i];
     }
     return a;
 }
 
 void accelerator_lines_put(const AcceleratorLines *a, int count, Translation *out, const Tokenizer *target) {
-    for (int i = 0; i < count; i++)
+    for (int i = 0; a->texts && i < count; i++)
         if (a->accelerators[i].mark) accelerator_place(&a->accelerators[i], a->rest[i], &out[i], target);
 }
 
 void accelerator_lines_free(AcceleratorLines *a, int count) {
+    if (!a->texts) return;
     for (int i = 0; i < count; i++) strbuf_free(&a->texts[i]);
-    mem_free(a->rest);
+    mem_free((StrView *)a->rest);
     mem_free(a->texts);
     mem_free(a->accelerators);
 }

@@ -13,12 +13,13 @@ void accelerator_place(const Accelerator *accelerator, StrView line, Translation
 
 /* Lines without their accelerators. */
 typedef struct {
-    StrView *rest;             /* [count] */
-    StrBuf *texts;             /* [count] of lines that have one */
+    const StrView *rest;       /* [count] */
+    StrBuf *texts;             /* [count] of lines that have one; NULL: `rest` is the lines as they came */
     Accelerator *accelerators; /* [count] mark 0: none */
 } AcceleratorLines;
 
-/* Lines that are not valid UTF-8 have no accelerator. */
+/* Lines that are not valid UTF-8 have no accelerator; of ACCELERATOR_NONE no line has. `lines` must outlive
+ * the result. */
 AcceleratorLines accelerator_lines_take(const StrView *lines, int count, AcceleratorKind kind);
 /* Puts the accelerators of all lines into their translations. */
 void accelerator_lines_put(const AcceleratorLines *a, int count, Translation *out, const Tokenizer *target);

@@ -24,28 +24,31 @@ static void take_text(Translation *out, StrView line, StrView translation) {
 MemoryLines memory_lines_find(const TranslatorOptions *options, const StrView *lines,
                               const LineConstraints *constraints, int count) {
     size_t n = (size_t)count;
-    MemoryLines m = {mem_alloc(n, sizeof *m.rest), mem_alloc(n, sizeof *m.texts),
-                     mem_alloc(n, sizeof *m.matches), mem_alloc(n, sizeof *m.taken)};
+    if (!options->memory) return (MemoryLines){.rest = lines};
+    StrView *rest = mem_alloc(n, sizeof *rest);
+    MemoryLines m = {lines, rest, mem_alloc(n, sizeof *m.texts), mem_alloc(n, sizeof *m.matches),
+                     mem_alloc(n, sizeof *m.taken)};
     for (int i = 0; i < count; i++) {
         m.taken[i] = !(constraints && is_constrained(&constraints[i])) &&
                      memory_translate(options->memory, lines[i], options->tags, &m.matches[i], &m.texts[i]);
         if (!m.taken[i]) m.matches[i] = memory_find(options->memory, lines[i], options->memory_threshold);
-        m.rest[i] = m.taken[i] ? SV("") : lines[i];
+        rest[i] = m.taken[i] ? SV("") : lines[i];
     }
     return m;
 }
 
-void memory_lines_put(const MemoryLines *m, const StrView *lines, int count, Translation *out) {
-    for (int i = 0; i < count; i++) {
+void memory_lines_put(const MemoryLines *m, int count, Translation *out) {
+    for (int i = 0; m->lines && i < count; i++) {
         out[i].match = m->matches[i];
-        if (m->taken[i]) take_text(&out[i], lines[i], strbuf_view(&m->texts[i]));
+        if (m->taken[i]) take_text(&out[i], m->lines[i], strbuf_view(&m->texts[i]));
     }
 }
 
 void memory_lines_free(MemoryLines *m, int count) {
+    if (!m->lines) return;
     for (int i = 0; i < count; i++) strbuf_free(&m->texts[i]);
     mem_free(m->texts);
-    mem_free(m->rest);
+    mem_free((StrView *)m->rest);
     mem_free(m->matches);
     mem_free(m->taken);
 }

@@ -83,7 +83,7 @@ static bool finish_items(const Markup *markup, Translation *translation, bool co
 }
 
 /* Join the results of each line's out[i].chunks chunks. */
-static void chunks_join(const Chunks *chunks, int lines, Translation *out) {
+static void chunks_join(Translator *translator, const Chunks *chunks, int lines, Translation *out) {
     for (int i = 0, first = 0; i < lines; first += out[i++].chunks) {
         ChunkResults line = {.model = chunks->models[0],
                              .models = chunks->model_count,
@@ -112,6 +112,7 @@ static void chunks_join(const Chunks *chunks, int lines, Translation *out) {
                 strlist_add(&out[i].copied, chunks->marked[c].text.items[m].text);
         out[i].target_unknown = chunks->unknown[i];
         out[i].from_memory = out[i].chunks == 0 && chunks->from_memory[i];
+        translator->tokens += out[i].items[0].steps;
     }
 }
 
@@ -120,18 +121,37 @@ static Chunks new_chunks(Translator *translator, int lines) {
                       &translator->notes, lines);
 }
 
-/* Search the chunks of all lines, or score the given translations, and join them. */
-static void search_and_join(Translator *translator, Chunks *chunks, int count, Translation *out) {
-    chunks->results = mem_alloc((size_t)chunks->count, sizeof *chunks->results);
-    Sentences sentences = {chunks->sources,   chunks->targets, chunks->constraints,
-                           translator->count, chunks->count,   NULL};
-    if (chunks->any_marked)
-        chunks_search_marked(chunks, translator->searcher);
-    else
-        searcher_run(translator->searcher, &sentences, chunks->results);
-    chunks_join(chunks, count, out);
-    for (int i = 0; i < count; i++) translator->tokens += out[i].items[0].steps;
+static Sentences all_sentences(const Chunks *chunks) {
+    return (Sentences){.sources = chunks->sources,
+                       .targets = chunks->targets,
+                       .constraints = chunks->constraints,
+                       .models = chunks->model_count,
+                       .total = chunks->count};
 }
+
+/* `free_terms`: as in Chunks. */
+static void translate_lines(Translator *translator, const StrView *lines, const LineConstraints *constraints,
+                            int count, long first_number, bool free_terms, Translation *out) {
+    Chunks chunks = new_chunks(translator, count);
+    chunks.free_terms = free_terms;
+    if (translator->options.tags) chunks.markups = mem_alloc((size_t)count, sizeof *chunks.markups);
+    for (int i = 0; i < count; i++)
+        out[i].chunks =
+            chunks_add_line(&chunks, i, lines[i], constraints ? &constraints[i] : NULL, first_number + i);
+    chunks.results = mem_alloc((size_t)chunks.count, sizeof *chunks.results);
+    Sentences sentences = all_sentences(&chunks);
+    if (chunks.any_marked)
+        chunks_search_marked(&chunks, translator->searcher);
+    else
+        searcher_run(translator->searcher, &sentences, chunks.results);
+    chunks_join(translator, &chunks, count, out);
+    bool constrained = constraints || translator->options.glossary;
+    for (int i = 0, first = 0; constrained && i < count; first += out[i++].chunks)
+        chunks_check_constraints(&chunks, constraints ? &constraints[i] : NULL, first, &out[i]);
+    chunks_free(&chunks, count);
+}
+
+/* ---- terms of the glossary ---- */
 
 static bool ends_sentence(int c) { return c == '.' || c == '!' || c == '?' || c == 0x3002 || c == 0x2026; }
 
@@ -143,22 +163,6 @@ static bool is_behind_end(StrView other, StrView text) {
     size_t end = text.length > 0 ? utf8_before(text, text.length) : 0, at = end;
     if (other.length == 0 || text.length == 0 || !ends_sentence(utf8_next(other, &last))) return false;
     return !ends_sentence(utf8_next(text, &at));
-}
-
-/* `free_terms`: as in Chunks. */
-static void run(Translator *translator, const StrView *lines, const LineConstraints *constraints, int count,
-                long first_number, bool free_terms, Translation *out) {
-    Chunks chunks = new_chunks(translator, count);
-    chunks.free_terms = free_terms;
-    if (translator->options.tags) chunks.markups = mem_alloc((size_t)count, sizeof *chunks.markups);
-    for (int i = 0; i < count; i++)
-        out[i].chunks =
-            chunks_add_line(&chunks, i, lines[i], constraints ? &constraints[i] : NULL, first_number + i);
-    search_and_join(translator, &chunks, count, out);
-    bool constrained = constraints || translator->options.glossary;
-    for (int i = 0, first = 0; constrained && i < count; first += out[i++].chunks)
-        chunks_check_constraints(&chunks, constraints ? &constraints[i] : NULL, first, &out[i]);
-    chunks_free(&chunks, count);
 }
 
 /* Is the translation with the terms of the glossary worth it? Not if a term stands behind the end of the
@@ -174,10 +178,9 @@ static bool is_better(StrView line, const Translation *own, const Translation *w
 }
 
 /* Translates again, with the terms as constraints, those lines whose translations do not have them. */
-static void run_with_glossary(Translator *translator, const StrView *lines,
-                              const LineConstraints *constraints, int count, long first_number,
-                              Translation *out) {
-    run(translator, lines, constraints, count, first_number, translator->options.glossary != NULL, out);
+static void translate_with_terms(Translator *translator, const StrView *lines,
+                                 const LineConstraints *constraints, int count, long first_number,
+                                 Translation *out) {
     if (!translator->options.glossary) return;
     StrView *again = mem_alloc((size_t)count, sizeof *again);
     LineConstraints *own = mem_alloc((size_t)count, sizeof *own);
@@ -192,7 +195,7 @@ static void run_with_glossary(Translator *translator, const StrView *lines,
         }
     Translation *with = mem_alloc((size_t)left, sizeof *with);
     translator->options.quiet = true;
-    if (left > 0) run(translator, again, own, left, first_number, false, with);
+    if (left > 0) translate_lines(translator, again, own, left, first_number, false, with);
     translator->options.quiet = quiet;
     translator->notes = notes;
     for (int i = 0; i < left; i++) {
@@ -218,54 +221,55 @@ static void warn_unmet(const Translator *translator, const Translation *translat
     }
 }
 
-/* Translates what the memory does not have. */
-static void run_with_memory(Translator *translator, const StrView *lines, const LineConstraints *constraints,
-                            int count, long first_number, Translation *out) {
-    if (!translator->options.memory) {
-        run_with_glossary(translator, lines, constraints, count, first_number, out);
-        return;
-    }
-    MemoryLines found = memory_lines_find(&translator->options, lines, constraints, count);
-    run_with_glossary(translator, found.rest, constraints, count, first_number, out);
-    memory_lines_put(&found, lines, count, out);
-    memory_lines_free(&found, count);
-}
+/* ---- all stages of a line ---- */
 
-static void run_with_accelerators(Translator *translator, const StrView *lines,
-                                  const LineConstraints *constraints, int count, long first_number,
-                                  Translation *out) {
-    if (translator->options.accelerator == ACCELERATOR_NONE) {
-        run_with_memory(translator, lines, constraints, count, first_number, out);
-        return;
-    }
-    AcceleratorLines found = accelerator_lines_take(lines, count, translator->options.accelerator);
-    run_with_memory(translator, found.rest, constraints, count, first_number, out);
-    accelerator_lines_put(&found, count, out, seq2seq_target(translator->models[0]));
-    accelerator_lines_free(&found, count);
-}
+/* Lines in the language that the models read. */
+typedef struct {
+    const StrView *rest;       /* [count] */
+    Translation *translations; /* [count] into that language; NULL: no pivot, `rest` is the lines */
+} PivotLines;
 
-/* Translates what options.pivot makes of the lines. */
-static void run_with_pivot(Translator *translator, const StrView *lines, const LineConstraints *constraints,
-                           int count, long first_number, Translation *out) {
-    Translation *first = mem_alloc((size_t)count, sizeof *first);
+static PivotLines pivot_lines_translate(Translator *pivot, const StrView *lines, int count,
+                                        long first_number) {
+    if (!pivot) return (PivotLines){.rest = lines};
+    Translation *translations = mem_alloc((size_t)count, sizeof *translations);
     StrView *texts = mem_alloc((size_t)count, sizeof *texts);
-    translator_run(translator->options.pivot, lines, NULL, count, first_number, first);
-    for (int i = 0; i < count; i++) texts[i] = strbuf_view(&first[i].items[0].text);
-    run_with_accelerators(translator, texts, constraints, count, first_number, out);
-    for (int i = 0; i < count; i++) {
-        strbuf_add(&out[i].pivot, texts[i]);
-        translation_free(&first[i]);
-    }
-    mem_free(texts);
-    mem_free(first);
+    translator_run(pivot, lines, NULL, count, first_number, translations);
+    for (int i = 0; i < count; i++) texts[i] = strbuf_view(&translations[i].items[0].text);
+    return (PivotLines){texts, translations};
 }
 
+/* Adds the texts of the pivot to the translations. */
+static void pivot_lines_put(const PivotLines *lines, int count, Translation *out) {
+    for (int i = 0; lines->translations && i < count; i++) strbuf_add(&out[i].pivot, lines->rest[i]);
+}
+
+static void pivot_lines_free(PivotLines *lines, int count) {
+    if (!lines->translations) return;
+    for (int i = 0; i < count; i++) translation_free(&lines->translations[i]);
+    mem_free(lines->translations);
+    mem_free((StrView *)lines->rest);
+}
+
+/* Each stage gets the lines that the stage before left to it, and later completes their translations. It
+ * does nothing if its option is off. */
 void translator_run(Translator *translator, const StrView *lines, const LineConstraints *constraints,
                     int count, long first_number, Translation *out) {
-    (translator->options.pivot ? run_with_pivot : run_with_accelerators)(translator, lines, constraints,
-                                                                         count, first_number, out);
-    for (int i = 0; i < count && !translator->options.quiet; i++)
-        warn_unmet(translator, &out[i], first_number + i);
+    const TranslatorOptions *o = &translator->options;
+    PivotLines pivot = pivot_lines_translate(o->pivot, lines, count, first_number);
+    AcceleratorLines accelerators = accelerator_lines_take(pivot.rest, count, o->accelerator);
+    MemoryLines memory = memory_lines_find(o, accelerators.rest, constraints, count);
+
+    translate_lines(translator, memory.rest, constraints, count, first_number, o->glossary != NULL, out);
+    translate_with_terms(translator, memory.rest, constraints, count, first_number, out);
+
+    memory_lines_put(&memory, count, out);
+    accelerator_lines_put(&accelerators, count, out, seq2seq_target(translator->models[0]));
+    pivot_lines_put(&pivot, count, out);
+    for (int i = 0; i < count && !o->quiet; i++) warn_unmet(translator, &out[i], first_number + i);
+    memory_lines_free(&memory, count);
+    accelerator_lines_free(&accelerators, count);
+    pivot_lines_free(&pivot, count);
 }
 
 void translator_force(Translator *translator, const StrView *lines, const StrView *targets, int count,
@@ -281,7 +285,10 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
         chunks.targets[chunks.count - 1] = chunks_tokens(&chunks, seq2seq_target(translator->models[0]),
                                                          (StrView){0}, targets[i], &chunks.unknown[i]);
     }
-    search_and_join(translator, &chunks, count, out);
+    chunks.results = mem_alloc((size_t)chunks.count, sizeof *chunks.results);
+    Sentences sentences = all_sentences(&chunks);
+    searcher_run(translator->searcher, &sentences, chunks.results);
+    chunks_join(translator, &chunks, count, out);
     chunks_free(&chunks, count);
 }
 
