@@ -97,8 +97,8 @@ const char *bench_team_name(const Bench *bench, int team, char buffer[32]) {
     return buffer;
 }
 
-double bench_seconds(const Bench *bench, double share, int runs) {
-    return bench->options.seconds * (bench->options.quick ? 0.02 : 1) * share / runs;
+double bench_seconds(const Bench *bench, double fraction, int runs) {
+    return bench->options.seconds * (bench->options.quick ? 0.02 : 1) * fraction / runs;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------- */

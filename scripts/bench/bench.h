@@ -60,6 +60,6 @@ void bench_release(Bench *bench);
 int bench_teams(const Bench *bench);
 const char *bench_team_name(const Bench *bench, int team, char buffer[32]);
 /* Seconds for each of `runs` runs of a measurement with `share` of the total time. */
-double bench_seconds(const Bench *bench, double share, int runs);
+double bench_seconds(const Bench *bench, double fraction, int runs);
 
 #endif

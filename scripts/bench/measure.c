@@ -28,9 +28,9 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double sample_percentile(Sample *sample, double share) {
+double sample_percentile(Sample *sample, double fraction) {
     qsort(sample->values, (size_t)sample->count, sizeof *sample->values, compare_doubles);
-    int rank = (int)ceil(share * sample->count);
+    int rank = (int)ceil(fraction * sample->count);
     return sample->values[rank < 1 ? 0 : rank > sample->count ? sample->count - 1 : rank - 1];
 }
 

@@ -18,8 +18,8 @@ typedef struct {
 } Sample;
 
 void sample_add(Sample *sample, double value);
-double sample_median(Sample *sample);                   /* sorts it */
-double sample_percentile(Sample *sample, double share); /* sorts it; share in 0..1, nearest rank */
+double sample_median(Sample *sample);                      /* sorts it */
+double sample_percentile(Sample *sample, double fraction); /* sorts it; fraction in 0..1, nearest rank */
 void sample_free(Sample *sample);
 
 enum { MEASURE_PARTS = 2 };

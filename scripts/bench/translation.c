@@ -157,8 +157,8 @@ static Status measure_precision(Bench *bench, int p, const char *path, double se
     return status;
 }
 
-static Status measure_all(Bench *bench, const char *section, double share, BeamRun *run_beam) {
-    double seconds = bench_seconds(bench, share, PRECISION_COUNT * BEAM_COUNT);
+static Status measure_all(Bench *bench, const char *section, double fraction, BeamRun *run_beam) {
+    double seconds = bench_seconds(bench, fraction, PRECISION_COUNT * BEAM_COUNT);
     char path[sizeof bench->folder + 32];
     snprintf(path, sizeof path, "%s/translated.safetensors", bench->folder);
     Status status = modelfile_save(bench->model, seq2seq_params(bench->model)->data, "{}", path);

@@ -20,23 +20,24 @@ static bool is_due(ProgressLine *line, double *elapsed) {
     return true;
 }
 
-static const char *time_left(double elapsed, double share, char eta[32]) {
-    return share > 0 ? str_duration(elapsed * (1 - share) / share, eta) : "?";
+static const char *time_left(double elapsed, double fraction, char eta[32]) {
+    return fraction > 0 ? str_duration(elapsed * (1 - fraction) / fraction, eta) : "?";
 }
 
-void progress_line_share(ProgressLine *line, double share) {
+void progress_line_fraction(ProgressLine *line, double fraction) {
     double elapsed;
     char eta[32];
     if (!is_due(line, &elapsed)) return;
-    progress_line_write("%-8s %3.0f%%  ETA %s", line->what, 100 * share, time_left(elapsed, share, eta));
+    progress_line_write("%-8s %3.0f%%  ETA %s", line->what, 100 * fraction,
+                        time_left(elapsed, fraction, eta));
 }
 
-void progress_line_count(ProgressLine *line, double count, double share) {
+void progress_line_count(ProgressLine *line, double count, double fraction) {
     double elapsed;
     char left[64] = "", number[32], eta[32];
     if (!is_due(line, &elapsed)) return;
-    if (share > 0)
-        snprintf(left, sizeof left, "  %.0f%%  ETA %s", 100 * share, time_left(elapsed, share, eta));
+    if (fraction > 0)
+        snprintf(left, sizeof left, "  %.0f%%  ETA %s", 100 * fraction, time_left(elapsed, fraction, eta));
     progress_line_write("%s %s%s  %.1f %s/s", str_count((long long)count, number), line->what, left,
                         count / elapsed, line->what);
 }

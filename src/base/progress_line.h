@@ -15,10 +15,11 @@ typedef struct {
 } ProgressLine;
 
 ProgressLine progress_line_begin(const char *what);
-/* "reading   45%  ETA 3s"; `share` is 0..1. A NULL `line` writes nothing. */
-void progress_line_share(ProgressLine *line, double share);
-/* "1,200 lines  45%  ETA 3s  310.2 lines/s"; an unknown share is 0, and the line has no share and no ETA. */
-void progress_line_count(ProgressLine *line, double count, double share);
+/* "reading   45%  ETA 3s"; `fraction` is 0..1. A NULL `line` writes nothing. */
+void progress_line_fraction(ProgressLine *line, double fraction);
+/* "1,200 lines  45%  ETA 3s  310.2 lines/s"; a fraction of 0 is unknown: the line has neither per cent nor
+ * ETA. */
+void progress_line_count(ProgressLine *line, double count, double fraction);
 /* Writes a line of the caller at once. */
 void progress_line_write(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

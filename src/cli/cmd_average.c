@@ -11,7 +11,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/model_choice.h"
-#include "postprocess/confidence.h"
+#include "postprocess/calibration.h"
 #include "models/modelfile.h"
 
 typedef struct {

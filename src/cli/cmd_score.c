@@ -297,7 +297,7 @@ static void log_columns(const Session *session) {
     StrView source = window->source_language, target = window->target_language;
     if (session->options.quiet) return;
     columns_log(columns, pair_window_path(window));
-    if (!languages_differ(source, target, columns->source_name, columns->target_name)) return;
+    if (!directions_differ(source, target, columns->source_name, columns->target_name)) return;
     log_warn("'%s' translates from %.*s to %.*s, but these pairs are from %.*s to %.*s",
              session->options.models.items[0], SV_ARG(source), SV_ARG(target), SV_ARG(columns->source_name),
              SV_ARG(columns->target_name));
@@ -419,7 +419,7 @@ static Status session_run(Session *session) {
         if (status == STATUS_OK && session->window.count > 0) status = score_pairs(session);
         if (status == STATUS_OK)
             progress_line_count(&progress, (double)(session->scored + session->too_long),
-                                pair_window_share(&session->window));
+                                pair_window_fraction(&session->window));
     }
     log_progress_end();
     if (status == STATUS_OK) {

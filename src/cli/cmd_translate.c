@@ -167,12 +167,12 @@ static Status translate_window(Session *session) {
     return status;
 }
 
-/* `share`: the translated fraction of the window; `lines` does not include the window yet. */
-static void show_progress(void *context, double share) {
+/* `fraction`: the translated fraction of the window; `lines` does not include the window yet. */
+static void show_progress(void *context, double fraction) {
     Session *session = context;
     double bytes =
-        (double)session->window_start + share * (double)(session->window_end - session->window_start);
-    progress_line_count(&session->progress, (double)session->lines + share * session->input.count,
+        (double)session->window_start + fraction * (double)(session->window_end - session->window_start);
+    progress_line_count(&session->progress, (double)session->lines + fraction * session->input.count,
                         session->total_bytes > 0 ? bytes / (double)session->total_bytes : 0);
 }
 
@@ -362,7 +362,7 @@ static Status session_begin(Session *session, const UserOptions *user_options) {
     TRY(refuse_to_overwrite_inputs(options, options->report));
     TRY(command_refuse_overwrite(options->report, options->output));
     options->document = session->document != NULL;
-    if (session->document) translate_document_prepare(session->document, options);
+    if (session->document) translate_document_set_options(session->document, options);
     TRY(translate_score_open(&session->score, &options->references, options->report));
     if (!session->document) TRY(translate_score_check(session->score, &options->inputs));
     TRY(ensemble_load(&session->models, &options->models, (WeightFormat)options->precision,

@@ -250,13 +250,13 @@ static void add_json_report(const PairStats *stats, StrBuf *out) {
 static void add_json_ratio(const Histogram *ratio, StrBuf *out) {
     static const struct {
         const char *key;
-        double share;
+        double fraction;
     } QUANTILES[] = {{"median", 0.5}, {"p05", 0.05}, {"p95", 0.95}};
     json_write_line(out, 0);
     json_put_object(out, "ratio");
     for (size_t i = 0; i < sizeof QUANTILES / sizeof *QUANTILES; i++) {
         json_write_key(out, QUANTILES[i].key);
-        strbuf_format(out, "%.2f", histogram_quantile(ratio, QUANTILES[i].share) / 100.0);
+        strbuf_format(out, "%.2f", histogram_quantile(ratio, QUANTILES[i].fraction) / 100.0);
     }
     json_close_object(out);
 }

@@ -245,7 +245,7 @@ Status model_choice(StrList *models, const char *languages, bool quiet, char **t
 
 static bool has_language(const StrList *languages, const char *name) {
     for (size_t i = 0; i < languages->count; i++)
-        if (language_same(sv(languages->items[i]), sv(name))) return true;
+        if (language_names_match(sv(languages->items[i]), sv(name))) return true;
     return false;
 }
 
@@ -254,7 +254,7 @@ static void list_sources(const Registry *registry, StrView target, StrList *sour
     RegistryStep steps[REGISTRY_STEPS];
     for (size_t i = 0; i < registry->count; i++) {
         const char *source = registry->items[i].about.source;
-        if (!source[0] || has_language(sources, source) || language_same(sv(source), target)) continue;
+        if (!source[0] || has_language(sources, source) || language_names_match(sv(source), target)) continue;
         if (registry_route(registry, sv(source), target, REGISTRY_STEPS, steps) > 0)
             strlist_add(sources, sv(source));
     }

@@ -89,7 +89,7 @@ Status translate_document_choose(const TranslateOptions *options, const Document
     return status_hint(STATUS_USAGE, "--format po, if it is read from standard input");
 }
 
-void translate_document_prepare(const DocumentFormat *format, TranslateOptions *options) {
+void translate_document_set_options(const DocumentFormat *format, TranslateOptions *options) {
     options->translator.split = options->translator.tags = true;
     options->translator.wrapped = format->is_wrapped;
     options->translator.tags_aside = format->has_many_tags;
@@ -104,7 +104,7 @@ static double confidence(const OutputStyle *style, const Translation *translatio
         if (item->problems[p]) return 0;
     if (translation->chunks == 0) return 1; /* copied */
     double *words = mem_alloc((size_t)item->words, sizeof *words);
-    double whole = confidence_of(&style->calibration, item, words);
+    double whole = calibration_confidence(&style->calibration, item, words);
     mem_free(words);
     return isfinite(whole) ? whole : 0;
 }

@@ -10,7 +10,7 @@
  * options do not fit to a document, STATUS_DATA if the format is one that other programs must convert. */
 Status translate_document_choose(const TranslateOptions *options, const DocumentFormat **format);
 /* Sets the options of the translator that the format needs. */
-void translate_document_prepare(const DocumentFormat *format, TranslateOptions *options);
+void translate_document_set_options(const DocumentFormat *format, TranslateOptions *options);
 /* Translates the only input into `output`. */
 Status translate_document_run(const DocumentFormat *format, const TranslateOptions *options,
                               const OutputStyle *style, const Ensemble *models, Translator *translator,

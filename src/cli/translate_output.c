@@ -127,7 +127,7 @@ static void add_json_alignment(const OutputStyle *style, const Translation *tran
 static void add_confidence(const OutputStyle *style, const Translation *translation,
                            const TranslationItem *item, StrBuf *out) {
     double *words = mem_alloc((size_t)item->words, sizeof *words);
-    double whole = confidence_of(&style->calibration, item, words);
+    double whole = calibration_confidence(&style->calibration, item, words);
     json_put_digits(out, "confidence", translation->chunks > 0 ? whole : NAN, DIGITS);
     json_put_bool(out, "calibrated", style->calibration.words > 0);
     json_put_array(out, "word_confidence");

@@ -9,7 +9,7 @@
 #define CLI_TRANSLATE_OUTPUT_H
 
 #include "postprocess/alignment.h"
-#include "postprocess/confidence.h"
+#include "postprocess/calibration.h"
 
 typedef enum { ALIGN_NONE, ALIGN_HARD, ALIGN_SOFT } AlignmentStyle;
 

@@ -125,10 +125,10 @@ Status auto_config_measure(const Config *config, Workers *workers, DataSize *siz
 }
 
 double auto_config_held_out(long pairs) {
-    double n = (double)pairs, share = n < 200 ? 20 / n : n > 10000 ? 1000 / n : 0.1;
-    share = fmin(share, 0.5);
-    double unit = pow(10, floor(log10(share)) - 1); /* two digits */
-    return fmin(round(share / unit) * unit, 0.5);
+    double n = (double)pairs, fraction = n < 200 ? 20 / n : n > 10000 ? 1000 / n : 0.1;
+    fraction = fmin(fraction, 0.5);
+    double unit = pow(10, floor(log10(fraction)) - 1); /* two digits */
+    return fmin(round(fraction / unit) * unit, 0.5);
 }
 
 /* ---- the rule ------------------------------------------------------------------------------------------ */

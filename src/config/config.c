@@ -397,7 +397,7 @@ PositionForm model_positions(const ModelOptions *o) {
                           .multiplier = o->embedding_multiplier};
 }
 
-int model_attended(const ModelOptions *o, int length) {
+int model_attended_rows(const ModelOptions *o, int length) {
     return o->add_source_eos || length == 1 ? length : length - 1;
 }
 

@@ -73,7 +73,7 @@ int model_annotation_size(const ModelOptions *options); /* K: columns of the enc
 int model_readout_size(const ModelOptions *options);    /* E: columns of what the output layer reads */
 PositionForm model_positions(const ModelOptions *options);
 /* The number of source rows that are attended to, of `length` with </s>: all, or all but </s>. */
-int model_attended(const ModelOptions *options, int length);
+int model_attended_rows(const ModelOptions *options, int length);
 /* Does the decoder attend to the source at every step? */
 bool model_attends(const ModelOptions *options);
 
@@ -84,7 +84,7 @@ typedef struct {
     double learning_rate, beta1, beta2, epsilon, clip, weight_decay, label_smoothing, average;
     double bpe_dropout_source, bpe_dropout_target;
     double unigram_alpha;   /* of subword regularization; 0 = none */
-    double both_directions; /* share of the run */
+    double both_directions; /* fraction of the run */
     int schedule, warmup;
     double decay_factor; /* plateau */
     int decay_patience;

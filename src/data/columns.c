@@ -78,10 +78,10 @@ static bool find_both(StrView line, StrView source, StrView target, Columns *col
     bool has_source = false, has_target = false;
     *columns = (Columns){.source_name = source, .target_name = target, .reason = COLUMNS_HEADER};
     for (int column = 0; !(has_source && has_target) && sv_next(&line, '\t', &field); column++) {
-        if (!has_source && language_same(field, source)) {
+        if (!has_source && language_names_match(field, source)) {
             columns->source = column;
             has_source = true;
-        } else if (!has_target && language_same(field, target)) {
+        } else if (!has_target && language_names_match(field, target)) {
             columns->target = column;
             has_target = true;
         }
@@ -103,8 +103,8 @@ bool columns_from_header_of(StrView line, StrView source, StrView target, Column
 bool columns_from_header(StrView line, StrView source, StrView target, Columns *columns) {
     if (columns_from_header_of(line, source, target, columns)) return true;
     if (!is_any_header(line, columns)) return false;
-    bool reversed =
-        language_same(columns->source_name, target) && language_same(columns->target_name, source);
+    bool reversed = language_names_match(columns->source_name, target) &&
+                    language_names_match(columns->target_name, source);
     if (reversed) swap_sides(columns);
     return true;
 }
@@ -136,7 +136,7 @@ int columns_languages(const char *names, StrView two[2]) {
 static Status find_name(const char *names, StrView language, int first, int *column) {
     StrView rest = sv(names), name;
     for (*column = 0; sv_next(&rest, ',', &name); (*column)++)
-        if (*column >= first && language_same(name, language)) return STATUS_OK;
+        if (*column >= first && language_names_match(name, language)) return STATUS_OK;
     status_fail(STATUS_USAGE, "language '%.*s' is not one of the columns '%s'", SV_ARG(language), names);
     return status_hint(STATUS_USAGE, "data.columns names the columns of TSV files in order, --languages "
                                      "en-de those that are read");
@@ -148,7 +148,7 @@ Status columns_locate(const char *names, StrView source, StrView target, Columns
     StrView rest = sv(names), name;
     for (columns->count = 0; sv_next(&rest, ',', &name);) columns->count++;
     TRY(find_name(names, source, 0, &columns->source));
-    int first = language_same(source, target) ? columns->source + 1 : 0;
+    int first = language_names_match(source, target) ? columns->source + 1 : 0;
     return find_name(names, target, first, &columns->target);
 }
 

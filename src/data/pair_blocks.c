@@ -86,7 +86,7 @@ static Status run_rounds(Run *run, Workers *workers) {
         workers_run(workers, 2 + run->working->count, run_task, run);
         if (run->collected.code != STATUS_OK) return status_restore(&run->collected);
         if (run->read.code != STATUS_OK) return status_restore(&run->read);
-        progress_line_share(&progress, pair_reader_share(run->reader));
+        progress_line_fraction(&progress, pair_reader_fraction(run->reader));
         Round *free_round = run->collecting;
         run->collecting = run->working;
         run->working = run->reading;

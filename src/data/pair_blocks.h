@@ -27,7 +27,7 @@ StrView pair_block_source(const PairBlock *block, int pair);
 StrView pair_block_target(const PairBlock *block, int pair);
 
 typedef struct {
-    const char *doing; /* "reading": for the progress line (progress_line_share) */
+    const char *doing; /* "reading": for the progress line (progress_line_fraction) */
     void *context;
     void (*work)(void *context, const PairBlock *block, int thread); /* on any thread, in any order */
     Status (*collect)(void *context, const PairBlock *block);        /* one block after the other */

@@ -22,8 +22,8 @@ static void histogram_add(Histogram *histogram, int value) {
     if (value > histogram->greatest) histogram->greatest = value;
 }
 
-int histogram_quantile(const Histogram *histogram, double share) {
-    double target = share * (double)histogram->total, sum = 0;
+int histogram_quantile(const Histogram *histogram, double fraction) {
+    double target = fraction * (double)histogram->total, sum = 0;
     for (int value = 0; value < histogram->greatest; value++)
         if ((sum += (double)histogram->counts[value]) >= target) return value;
     return histogram->greatest;

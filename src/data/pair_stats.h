@@ -24,8 +24,8 @@ typedef struct {
     int greatest;
 } Histogram;
 
-/* The smallest value with at least this share of the total at or below it; 0 if the histogram is empty. */
-int histogram_quantile(const Histogram *histogram, double share);
+/* The smallest value with at least this fraction of the total at or below it; 0 if the histogram is empty. */
+int histogram_quantile(const Histogram *histogram, double fraction);
 
 /* The pairs with a finding. */
 typedef struct {

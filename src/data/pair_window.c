@@ -213,7 +213,7 @@ const char *pair_window_path(const PairWindow *window) {
     return window->table ? table_path(window->table) : line_reader_path(window->reader);
 }
 
-double pair_window_share(const PairWindow *window) {
+double pair_window_fraction(const PairWindow *window) {
     double consumed =
         (double)(window->table ? table_consumed(window->table) : line_reader_consumed(window->reader));
     return window->bytes > 0 ? fmin(consumed / window->bytes, 1) : 0;

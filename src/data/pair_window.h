@@ -52,8 +52,8 @@ Status pair_window_open_n_best(PairWindow *window, const char *source, const cha
 /* Waits for a pair, then reads all pairs that are available. *more is false after the last pair. */
 Status pair_window_read(PairWindow *window, bool *more);
 const char *pair_window_path(const PairWindow *window); /* of the pairs, for messages */
-/* The share of the file that is read, 0 to 1; 0 if its size is unknown. */
-double pair_window_share(const PairWindow *window);
+/* The fraction of the file that is read, 0 to 1; 0 if its size is unknown. */
+double pair_window_fraction(const PairWindow *window);
 void pair_window_free(PairWindow *window);
 
 /* Cuts the text up to the next "|||" off a line of an n-best list. */

@@ -262,13 +262,13 @@ bool pair_reader_has_escapes(const PairReader *reader) {
 
 long pair_reader_count(const PairReader *reader) { return reader->usable; }
 
-double pair_reader_share(const PairReader *reader) {
+double pair_reader_fraction(const PairReader *reader) {
     double done = reader->bytes_done;
     if (reader->table) done += (double)table_consumed(reader->table);
     if (reader->first) done += (double)line_reader_consumed(reader->first);
     if (reader->second) done += (double)line_reader_consumed(reader->second);
-    double share = fmin(done / reader->bytes, 1); /* 1 where no size is known */
-    return reader->limit > 0 ? fmax(share, (double)pairs_seen(reader) / reader->limit) : share;
+    double fraction = fmin(done / reader->bytes, 1); /* 1 where no size is known */
+    return reader->limit > 0 ? fmax(fraction, (double)pairs_seen(reader) / reader->limit) : fraction;
 }
 
 PairPlace pair_reader_place(const PairReader *reader) {

@@ -63,7 +63,8 @@ void pair_reader_rewind(PairReader *reader); /* resets all counts */
 bool pair_reader_has_escapes(const PairReader *reader);
 long pair_reader_count(const PairReader *reader);      /* usable pairs of the split so far */
 PairPlace pair_reader_place(const PairReader *reader); /* of the last pair */
-double pair_reader_share(const PairReader *reader); /* progress, 0 to 1: share of the bytes or of the limit */
+/* Progress, 0 to 1: the fraction of the bytes or of the limit. */
+double pair_reader_fraction(const PairReader *reader);
 /* One line per kind of issue: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */
 void pair_reader_report(const PairReader *reader, StrBuf *out);
 void pair_reader_close(PairReader *reader);

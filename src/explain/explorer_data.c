@@ -242,7 +242,7 @@ static void write_head_formula(const Seq2Seq *model, const TraceAttention *a, in
     put_int(out, "size", (a->keys ? a->keys->columns : a->query->columns) / a->heads);
     write_matrix(out, "scores", /* of the keys that are attended to */
                  (Matrix){activation_row(a->scores, head, 0), (size_t)a->scores->stride, a->scores->rows,
-                          model_attended(options, a->scores->columns)});
+                          model_attended_rows(options, a->scores->columns)});
     if (transformer)
         write_matrix(out, "q", head_columns(a->query, a->heads, head));
     else

@@ -10,7 +10,7 @@
 #include "search/backpointers.h"
 #include "search/rescore.h"
 #include "text/languages.h"
-#include "postprocess/confidence.h"
+#include "postprocess/calibration.h"
 #include "viz/explorer_page.h"
 #include "viz/label.h"
 
@@ -129,7 +129,8 @@ static void add_run(PageWriter *writer, int m, ExplorerRunKind kind, StrView lin
         ExplorerRun run = {.model = m,
                            .kind = kind,
                            .translation = translation,
-                           .confidence = confidence_of(&writer->calibration, translation->items, words),
+                           .confidence =
+                               calibration_confidence(&writer->calibration, translation->items, words),
                            .decode = &page->translating->search.decode,
                            .tree = kind == EXPLORER_OWN ? &writer->tree : NULL,
                            .formula = first_map(page, model),
@@ -177,7 +178,7 @@ Status heatmap_page_write(const HeatmapPage *page, StrBuf *out) {
     Status status = writer_begin(&writer);
     for (int i = 0; i < page->count && status == STATUS_OK; i++) {
         status = add_sentence(&writer, i);
-        progress_line_share(page->progress, (double)(i + 1) / page->count);
+        progress_line_fraction(page->progress, (double)(i + 1) / page->count);
     }
     log_progress_end();
     if (status == STATUS_OK) {

@@ -39,7 +39,7 @@ struct TableReader {
     bool has_header, pending; /* `pending`: the unit was read to find the languages */
     long pairs, untranslated, fuzzy;
     bool neutral;                        /* they are "source" and "target" */
-    LanguageMatch matches[MOST_MATCHES]; /* of the languages seen so far, because language_match takes time */
+    LanguageMatch matches[MOST_MATCHES]; /* of the languages seen so far, because language_rank takes time */
     size_t match_count;
     StrList names; /* the first languages of the file, for messages */
 };
@@ -98,7 +98,7 @@ static Status open_format(TableReader *table) {
 static void set_languages(TableReader *table, StrView source, StrView target) {
     table->source = mem_strndup(source.data, source.length);
     table->target = mem_strndup(target.data, target.length);
-    table->neutral = language_same(source, SV("source")) || language_same(target, SV("target"));
+    table->neutral = language_names_match(source, SV("source")) || language_names_match(target, SV("target"));
 }
 
 Status table_open(TableReader **opened, const char *path, StrView source, StrView target) {
@@ -147,8 +147,8 @@ static int match_language(TableReader *table, int side, StrView name) {
         if (sv_equal(name, (StrView){known->name, known->length})) return known->match[side];
     }
     LanguageMatch found = {.length = name.length};
-    found.match[SOURCE] = language_match(sv(table->source), name);
-    found.match[TARGET] = language_match(sv(table->target), name);
+    found.match[SOURCE] = language_rank(sv(table->source), name);
+    found.match[TARGET] = language_rank(sv(table->target), name);
     if (table->match_count < MOST_MATCHES && name.length < LONGEST_MATCH) {
         if (name.length > 0) memcpy(found.name, name.data, name.length);
         table->matches[table->match_count++] = found;
@@ -200,7 +200,7 @@ static void find_languages(TableReader *table) {
     for (size_t i = 0; i < unit->count && count < 2; i++) {
         StrView name = strbuf_view(&unit->variants[i].language);
         if (name.length == 0 && i == 0 && table->format.kind == FORMAT_PO) name = SV("en");
-        if (language_code(name).length == 0 || (count == 1 && language_same(name, names[0]))) continue;
+        if (language_code(name).length == 0 || (count == 1 && language_names_match(name, names[0]))) continue;
         names[count++] = name;
     }
     if (count < 2) {

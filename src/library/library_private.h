@@ -5,7 +5,7 @@
 #include "base/mem_scope.h"
 #include "library/attn_mt.h"
 #include "models/registry.h"
-#include "postprocess/confidence.h"
+#include "postprocess/calibration.h"
 #include "search/ensemble.h"
 #include "translate/translator.h"
 

@@ -50,7 +50,7 @@ static attn_mt_confidence confidence_at(const Call *call, const Translation *tra
     double *words = mem_alloc((size_t)item->words, sizeof *words);
     const char **labels = mem_alloc((size_t)item->words, sizeof *labels);
     const Calibration *calibration = &call->model->calibration;
-    double whole = confidence_of(calibration, item, words);
+    double whole = calibration_confidence(calibration, item, words);
     StrList unknown = translation->target_unknown;
     for (int t = 0, w = 0; t < item->length; w++) {
         int first = t;

@@ -4,12 +4,12 @@
 #include "models/dropout_streams.h"
 
 static const DecoderFamily RECURRENT = {.declare = decoder_recurrent_declare,
-                                        .prepare = decoder_recurrent_prepare,
-                                        .prepare_steps = decoder_recurrent_prepare_steps,
+                                        .init_state = decoder_recurrent_init_state,
+                                        .map_annotations = decoder_recurrent_map_annotations,
                                         .step = decoder_recurrent_step,
                                         .forced = decoder_recurrent_forced};
 static const DecoderFamily TRANSFORMER = {.declare = decoder_transformer_declare,
-                                          .prepare = decoder_transformer_prepare,
+                                          .init_state = decoder_transformer_init_state,
                                           .step = decoder_transformer_step,
                                           .forced = decoder_transformer_forced};
 static const DecoderFamily *const FAMILIES[] = {[DECODER_BAHDANAU] = &RECURRENT,

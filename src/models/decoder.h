@@ -1,9 +1,9 @@
 /* decoder.h - one target token after another, in two families that share one interface: recurrent decoders of
  * three styles (decoder_recurrent.h) and the Transformer's (decoder_transformer.h).
  *
- * A search calls family->prepare once per batch, family->prepare_steps, and family->step for each token.
- * Training calls family->prepare, and decoder_forced for all steps of known targets at once, which gives the
- * same numbers.
+ * A search calls family->init_state and family->map_annotations once per batch, and family->step for each
+ * token. Training calls family->init_state, and decoder_forced for all steps of known targets at once, which
+ * gives the same numbers.
  *
  * Shapes  n rows; embedded [n, D] after dropout; state parts [n, H]; context [n, K]; readout [n, E] is the
  *         input of the output layer
@@ -20,10 +20,10 @@ typedef struct {
     /* Declare the parameters; their names begin with `name`. */
     void (*declare)(ParamSet *params, const char *name, const ModelOptions *options, void *decoder);
     /* Set encoded->source and encoded->initial; without attention also encoded->start, one row a sentence. */
-    void (*prepare)(Tape *tape, const void *decoder, const EncoderOutput *output, Encoded *encoded);
+    void (*init_state)(Tape *tape, const void *decoder, const EncoderOutput *output, Encoded *encoded);
     /* Before the first step, on a tape that does not record: compute what is the same at every step. NULL:
      * nothing is. */
-    void (*prepare_steps)(Tape *tape, const void *decoder, Encoded *encoded);
+    void (*map_annotations)(Tape *tape, const void *decoder, Encoded *encoded);
     /* Returns the readout. */
     Tensor *(*step)(const void *decoder, const StepContext *step, Tensor *embedded);
     /* The readout of all steps; see decoder_forced. */

@@ -56,7 +56,7 @@ typedef struct {
     KvCache cache;  /* self-attention: the outputs of earlier steps */
 } Recurrence;
 
-static Recurrence unpack(const ModelOptions *o, const DecoderState *state) {
+static Recurrence unpack_state(const ModelOptions *o, const DecoderState *state) {
     Recurrence r = {.cache = state->cache};
     Tensor *const *next = state->part;
     for (int l = 0; l < o->decoder_layers; l++) {
@@ -67,7 +67,7 @@ static Recurrence unpack(const ModelOptions *o, const DecoderState *state) {
     return r;
 }
 
-static DecoderState pack(const ModelOptions *o, const Recurrence *r) {
+static DecoderState pack_state(const ModelOptions *o, const Recurrence *r) {
     DecoderState state = {.cache = r->cache};
     for (int l = 0; l < o->decoder_layers; l++) {
         state.part[state.parts++] = r->layer[l].h;
@@ -79,24 +79,24 @@ static DecoderState pack(const ModelOptions *o, const Recurrence *r) {
 
 /* Sets the source rows that the decoder attends to. Without attention this is one row, with a weight of 1,
  * so that the code below needs no special case. */
-static void look_at(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, Encoded *encoded) {
+static void set_source_rows(Tape *tape, const RecurrentDecoder *d, Tensor *annotations, Encoded *encoded) {
     if (!model_attends(d->options)) {
         int *start = tape_alloc(tape, ((size_t)encoded->B + 1) * sizeof *start);
         for (int b = 0; b <= encoded->B; b++) start[b] = b;
-        annotations = encoder_last(tape, d->options, annotations, encoded->start, encoded->B);
+        annotations = encoder_final_state(tape, d->options, annotations, encoded->start, encoded->B);
         encoded->start = start;
     }
     encoded->source[0] = attention_project_keys(tape, &d->attention, annotations);
 }
 
-void decoder_recurrent_prepare(Tape *tape, const void *decoder, const EncoderOutput *output,
-                               Encoded *encoded) {
+void decoder_recurrent_init_state(Tape *tape, const void *decoder, const EncoderOutput *output,
+                                  Encoded *encoded) {
     const RecurrentDecoder *d = decoder;
     const ModelOptions *o = d->options;
     Recurrence first = {0};
     Tensor *mean = NULL;
     const int *start = encoded->start;
-    look_at(tape, d, output->annotations, encoded);
+    set_source_rows(tape, d, output->annotations, encoded);
     if (o->decoder_start == START_MEAN) mean = op_segment_mean(tape, output->annotations, start, encoded->B);
     for (int l = 0; l < o->decoder_layers; l++) {
         if (!mean) {
@@ -108,7 +108,7 @@ void decoder_recurrent_prepare(Tape *tape, const void *decoder, const EncoderOut
     }
     if (o->input_feeding)
         first.vector = tape_tensor_zeroed(tape, encoded->B, is_deep(o) ? o->embedding : o->hidden);
-    encoded->initial = pack(o, &first);
+    encoded->initial = pack_state(o, &first);
 }
 
 /* ---- the context, and the two maps that read it ---- */
@@ -128,7 +128,7 @@ static const Linear *map_to_state(const RecurrentDecoder *d) {
 /* The context is a mean of annotations, and a linear map of a mean is the mean of the maps: each annotation
  * is mapped once instead of each row's context at every step, and the context itself is not computed. A bias
  * survives because the weights sum to 1. */
-void decoder_recurrent_prepare_steps(Tape *tape, const void *decoder, Encoded *encoded) {
+void decoder_recurrent_map_annotations(Tape *tape, const void *decoder, Encoded *encoded) {
     const RecurrentDecoder *d = decoder;
     const Linear *maps[CONTEXT_MAPS] = {
         [CONTEXT_TO_STATE] = map_to_state(d), [CONTEXT_TO_READOUT] = &d->read_context};
@@ -265,16 +265,16 @@ Tensor *decoder_recurrent_step(const void *decoder, const StepContext *step, Ten
     const RecurrentDecoder *d = decoder;
     const Encoded *encoded = step->encoded;
     Tape *tape = step->tape;
-    bool prepared = encoded->mapped[CONTEXT_TO_STATE] || encoded->mapped[CONTEXT_TO_READOUT];
+    bool is_mapped = encoded->mapped[CONTEXT_TO_STATE] || encoded->mapped[CONTEXT_TO_READOUT];
     StepInput in = {.projected = project_tokens(tape, d, embedded),
                     .source = &encoded->source[0],
                     .spans = step->spans,
-                    .mapped = prepared ? encoded->mapped : NULL};
-    Recurrence recurrence = unpack(d->options, step->state);
+                    .mapped = is_mapped ? encoded->mapped : NULL};
+    Recurrence recurrence = unpack_state(d->options, step->state);
     StepResult result = STEPS[d->options->decoder_style](tape, d, &in, &recurrence);
     if (d->intra.score)
         result.intra = intra_attention_step(tape, encoded->tape, &d->intra, result.output, &recurrence.cache);
-    *step->state = pack(d->options, &recurrence);
+    *step->state = pack_state(d->options, &recurrence);
     if (step->attention && model_attends(d->options)) {
         step->attention->weights = result.context.weights->data;
         step->attention->start = step->spans->start;
@@ -312,7 +312,7 @@ static Recurrence ranked_state(Tape *tape, const ModelOptions *o, const Encoded 
     DecoderState ranked = encoded->initial;
     for (int i = 0; i < ranked.parts; i++)
         ranked.part[i] = op_gather(tape, ranked.part[i], packed->order, packed->B);
-    return unpack(o, &ranked);
+    return unpack_state(o, &ranked);
 }
 
 Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded *encoded,

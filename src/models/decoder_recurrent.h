@@ -43,9 +43,9 @@ typedef struct {
 /* The functions of a DecoderFamily (decoder.h); `decoder` is a RecurrentDecoder. */
 void decoder_recurrent_declare(ParamSet *params, const char *name, const ModelOptions *options,
                                void *decoder);
-void decoder_recurrent_prepare(Tape *tape, const void *decoder, const EncoderOutput *output,
-                               Encoded *encoded);
-void decoder_recurrent_prepare_steps(Tape *tape, const void *decoder, Encoded *encoded);
+void decoder_recurrent_init_state(Tape *tape, const void *decoder, const EncoderOutput *output,
+                                  Encoded *encoded);
+void decoder_recurrent_map_annotations(Tape *tape, const void *decoder, Encoded *encoded);
 Tensor *decoder_recurrent_step(const void *decoder, const StepContext *step, Tensor *embedded);
 Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded *encoded,
                                  const Sequences *target, Tensor *embedded);

@@ -10,8 +10,8 @@ void decoder_transformer_declare(ParamSet *params, const char *name, const Model
     *blocks = transformer_stack_new(params, name, o, o->decoder_layers, model_annotation_size(o));
 }
 
-void decoder_transformer_prepare(Tape *tape, const void *decoder, const EncoderOutput *output,
-                                 Encoded *encoded) {
+void decoder_transformer_init_state(Tape *tape, const void *decoder, const EncoderOutput *output,
+                                    Encoded *encoded) {
     const TransformerStack *blocks = decoder;
     for (int l = 0; l < blocks->layers; l++)
         encoded->source[l] = transformer_project_source(tape, &blocks->block[l], output->annotations);
@@ -31,8 +31,8 @@ static void add_layer(const Tensor *weights, int head, real *sum) {
 }
 
 /* Sets the attention to report: </s> of the source has a weight, though it may be hidden. */
-static void report(Tape *tape, const Encoded *encoded, const int *row_sentence, const Spans *spans,
-                   const real *weights, AttentionWeights *attention) {
+static void report_attention(Tape *tape, const Encoded *encoded, const int *row_sentence, const Spans *spans,
+                             const real *weights, AttentionWeights *attention) {
     attention->weights = weights;
     attention->start = spans->start;
     attention->length = spans->length;
@@ -51,7 +51,7 @@ static void report(Tape *tape, const Encoded *encoded, const int *row_sentence, 
     attention->length = length;
 }
 
-static const real *choose(Tape *tape, int layers, Tensor *const *weights, AttentionChoice choice) {
+static const real *choose_attention(Tape *tape, int layers, Tensor *const *weights, AttentionChoice choice) {
     int total = weights[0]->columns;
     real *sum = tape_alloc(tape, (size_t)total * sizeof *sum);
     memset(sum, 0, (size_t)total * sizeof *sum);
@@ -89,8 +89,9 @@ Tensor *decoder_transformer_step(const void *decoder, const StepContext *step, T
     }
     Tensor *readout = transformer_stack_run(tape, blocks, embedded, run);
     if (step->attention)
-        report(tape, encoded, step->row_sentence, step->spans,
-               choose(tape, blocks->layers, weights, step->attention->choice), step->attention);
+        report_attention(tape, encoded, step->row_sentence, step->spans,
+                         choose_attention(tape, blocks->layers, weights, step->attention->choice),
+                         step->attention);
     return readout;
 }
 

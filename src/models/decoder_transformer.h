@@ -15,8 +15,8 @@
 /* The functions of a DecoderFamily (decoder.h); `decoder` is a TransformerStack. */
 void decoder_transformer_declare(ParamSet *params, const char *name, const ModelOptions *options,
                                  void *decoder);
-void decoder_transformer_prepare(Tape *tape, const void *decoder, const EncoderOutput *output,
-                                 Encoded *encoded);
+void decoder_transformer_init_state(Tape *tape, const void *decoder, const EncoderOutput *output,
+                                    Encoded *encoded);
 Tensor *decoder_transformer_step(const void *decoder, const StepContext *step, Tensor *embedded);
 Tensor *decoder_transformer_forced(Tape *tape, const void *decoder, const Encoded *encoded,
                                    const Sequences *target, Tensor *embedded);

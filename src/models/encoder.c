@@ -14,7 +14,7 @@ static const Spans *source_spans(Tape *tape, const ModelOptions *o, const Sequen
     int *first = tape_alloc(tape, 2 * (size_t)source->rows * sizeof *first), *length = first + source->rows;
     for (int r = 0; r < source->rows; r++) {
         first[r] = source->start[source->sentence[r]];
-        length[r] = model_attended(o, source->length[source->sentence[r]]);
+        length[r] = model_attended_rows(o, source->length[source->sentence[r]]);
     }
     return spans_new(tape, first, length, source->rows);
 }
@@ -62,7 +62,7 @@ Encoder encoder_new(ParamSet *params, const ModelOptions *o) {
 }
 
 /* Two halves: the annotations are seen as twice as many rows, forward and backward in turn. */
-Tensor *encoder_last(Tape *tape, const ModelOptions *o, Tensor *annotations, const int *start, int B) {
+Tensor *encoder_final_state(Tape *tape, const ModelOptions *o, Tensor *annotations, const int *start, int B) {
     int halves = model_annotation_size(o) / o->hidden;
     int *index = tape_alloc(tape, (size_t)(halves * B) * sizeof *index);
     for (int b = 0; b < B; b++) {

@@ -41,6 +41,7 @@ Encoder encoder_new(ParamSet *params, const ModelOptions *options);
 
 /* The encoder's final state [B, K]: the last annotation of each sentence; of a bidirectional RNN the forward
  * half of the last one and the backward half of the first. `start` [B + 1] as in sequences.h. */
-Tensor *encoder_last(Tape *tape, const ModelOptions *options, Tensor *annotations, const int *start, int B);
+Tensor *encoder_final_state(Tape *tape, const ModelOptions *options, Tensor *annotations, const int *start,
+                            int B);
 
 #endif

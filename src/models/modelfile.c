@@ -417,7 +417,7 @@ static Status read_provenance(const char *text, ModelAbout *about) {
     Json *root;
     TRY(json_parse(&root, sv(text), false));
     StrView source = sv(string_of(root, "source_language")), target = sv(string_of(root, "target_language"));
-    bool known = source.length > 0 && !language_same(source, SV("source"));
+    bool known = source.length > 0 && !language_names_match(source, SV("source"));
     about->source = mem_strndup(source.data, known ? source.length : 0);
     if (!about->chooses_target && known && target.length > 0) strlist_add(&about->targets, target);
     about->program = mem_strdup(string_of(root, "origin")[0] ? string_of(root, "origin") : FORMAT);

@@ -37,8 +37,8 @@ static Name read_name(StrView name) {
 }
 
 static bool same(const Name *a, const Name *b) {
-    if (a->known && b->known) return language_equal(&a->language, &b->language);
-    return language_same(a->name, b->name);
+    if (a->known && b->known) return languages_match(&a->language, &b->language);
+    return language_names_match(a->name, b->name);
 }
 
 static bool better(const Route *a, const Route *b) {
@@ -88,8 +88,8 @@ static size_t best_end(const Edge *edges, const Route *routes, size_t count, con
         Route route = routes[e];
         route.exists = route.exists && same(&edges[e].target, to);
         if (direct && route.exists)
-            route.quality = language_match(from->name, edges[e].source.name) +
-                            language_match(to->name, edges[e].target.name);
+            route.quality = language_rank(from->name, edges[e].source.name) +
+                            language_rank(to->name, edges[e].target.name);
         if (better(&route, &best)) best = route, end = e;
     }
     return end;

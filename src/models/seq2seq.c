@@ -184,8 +184,8 @@ static Tensor *embed_source(const Seq2Seq *m, Tape *tape, const Tokens *sources,
 }
 
 /* `source`: the rows of the annotations. */
-static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Sequences *source, const EncoderOutput *output,
-                        int decoder) {
+static Encoded *init_decoder(const Seq2Seq *m, Tape *tape, const Sequences *source,
+                             const EncoderOutput *output, int decoder) {
     const Decoder *d = &m->decoder[decoder];
     Encoded *e = tape_alloc(tape, sizeof *e);
     *e = (Encoded){.tape = tape,
@@ -193,18 +193,18 @@ static Encoded *prepare(const Seq2Seq *m, Tape *tape, const Sequences *source, c
                    .B = source->B,
                    .start = source->start,
                    .hides_end = !m->config.model.add_source_eos};
-    d->family->prepare(tape, &d->params, output, e);
+    d->family->init_state(tape, &d->params, output, e);
     return e;
 }
 
-/* The end of a chunk of sentences that begins at `first`: as many as have a bounded number of tokens
- * together, but one at least; chunks of a batch are about equal. */
-static int chunk_end(const int *tokens, int first, int B) {
-    enum { CHUNK_TOKENS = 512 };
+/* The end of a sub-batch that begins at sentence `first`: as many sentences as have a bounded number of
+ * tokens together, but one at least. The sub-batches of a batch are about equal. */
+static int sub_batch_end(const int *tokens, int first, int B) {
+    enum { SUB_BATCH_TOKENS = 512 };
     int total = 0, size = tokens[first], end = first + 1;
     for (int b = 0; b < B; b++) total += tokens[b];
-    int chunks = total / CHUNK_TOKENS + 1;
-    while (end < B && size <= total / chunks) size += tokens[end++];
+    int sub_batches = total / SUB_BATCH_TOKENS + 1;
+    while (end < B && size <= total / sub_batches) size += tokens[end++];
     return end;
 }
 
@@ -225,15 +225,15 @@ Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, Tape *scratch, const Token
     Tape *work = scratch ? scratch : tape;
     assert(!work->record);
     for (int first = 0, end; first < B; first = end) {
-        end = scratch ? chunk_end(tokens, first, B) : B;
+        end = scratch ? sub_batch_end(tokens, first, B) : B;
         if (scratch) tape_reset(scratch);
         const Sequences *source = sequences_new(work, tokens + first, end - first, NULL, 0);
         Tensor *x = embed_source(m, work, sources + first, source);
         EncoderOutput output = m->encoder.family->run(work, &m->encoder.params, x, source);
-        Encoded *chunk = prepare(m, work, source, &output, decoder);
-        if (d->family->prepare_steps) d->family->prepare_steps(work, &d->params, chunk);
-        if (!scratch) return chunk;
-        encoded_add(tape, whole, first, chunk);
+        Encoded *sub_batch = init_decoder(m, work, source, &output, decoder);
+        if (d->family->map_annotations) d->family->map_annotations(work, &d->params, sub_batch);
+        if (!scratch) return sub_batch;
+        encoded_add(tape, whole, first, sub_batch);
     }
     return whole;
 }
@@ -262,8 +262,8 @@ void seq2seq_output_rows(const Seq2Seq *m, const int *ids, int count, real *rows
         params_row(m->params, m->output_table, ids[i], rows);
 }
 
-void seq2seq_some_logits(const Seq2Seq *m, const Tensor *readout, int first, int rows,
-                         const SomeTokens *tokens, real *logits) {
+void seq2seq_subset_logits(const Seq2Seq *m, const Tensor *readout, int first, int rows,
+                           const TokenSubset *tokens, real *logits) {
     enum { BLOCK = 32 }; /* rows of the table, which stay in the cache for all rows of the readout */
     const real *bias = param_data(m->params, m->output_bias);
     size_t width = (size_t)readout->columns;
@@ -298,15 +298,15 @@ static const uint32_t SIDE_TARGET[DIRECTIONS] = {0x5BD1E995, 0x9E3779B1};
 typedef struct {
     Tensor *readout;   /* [rows, E] */
     const int *labels; /* [rows] */
-} Forced;
+} ForcedReadout;
 
 /* A batch after the encoder. */
 typedef struct {
     EncoderOutput output; /* annotations after dropout */
     const Sequences *source;
-} Annotated;
+} AnnotatedBatch;
 
-static Annotated annotate(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
+static AnnotatedBatch annotate(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch) {
     tape->training = batch->seed_update != 0;
     tape->dropout_key = batch->seed_update;
     const int *lengths = lengths_with_end(tape, batch->source, batch->B);
@@ -317,15 +317,15 @@ static Annotated annotate(const Seq2Seq *m, Tape *tape, const TrainingBatch *bat
                                     DROPOUT_ENCODER_OUTPUT, source->row_keys);
     record_activation(tape, "source", "embedded", x);
     record_activation(tape, "encoder", "annotations", output.annotations);
-    return (Annotated){output, source};
+    return (AnnotatedBatch){output, source};
 }
 
 /* One decoder, all but its output layer, over the targets, sentence after sentence. */
-static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, const Annotated *annotated,
-                         int decoder) {
+static ForcedReadout run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
+                                const AnnotatedBatch *annotated, int decoder) {
     const ModelOptions *o = &m->config.model;
     bool right_to_left = o->right_to_left || decoder == 1;
-    Encoded *encoded = prepare(m, tape, annotated->source, &annotated->output, decoder);
+    Encoded *encoded = init_decoder(m, tape, annotated->source, &annotated->output, decoder);
     const int *rows = lengths_with_end(tape, batch->target, batch->B);
     const Sequences *target = sequences_new(tape, rows, batch->B, batch->sentence, SIDE_TARGET[decoder]);
     int *inputs = tape_alloc(tape, 2 * (size_t)target->rows * sizeof *inputs),
@@ -343,17 +343,17 @@ static Forced run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatch *batc
     Tensor *readout = decoder_forced(tape, &m->decoder[decoder], encoded, target, embedded);
     record_activation(tape, "target", "embedded", embedded);
     record_activation(tape, "decoder", "readout", readout);
-    return (Forced){readout, labels};
+    return (ForcedReadout){readout, labels};
 }
 
 long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                       double scale, CrossEntropy *sums) {
     const LossOptions loss = {m->output_table, m->output_bias, label_smoothing, scale};
-    Annotated annotated = annotate(m, tape, batch);
+    AnnotatedBatch annotated = annotate(m, tape, batch);
     int rows = 0;
     *sums = (CrossEntropy){0};
     for (int d = 0; d < seq2seq_directions(m); d++) {
-        Forced f = run_forced(m, tape, batch, &annotated, d);
+        ForcedReadout f = run_forced(m, tape, batch, &annotated, d);
         op_cross_entropy(tape, f.readout, f.labels, &loss, sums);
         rows += f.readout->rows;
     }
@@ -369,6 +369,6 @@ BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch,
 
 Tensor *seq2seq_forced(const Seq2Seq *m, Tape *tape, Tokens source, Tokens target) {
     TrainingBatch batch = {.B = 1, .source = &source, .target = &target};
-    Annotated annotated = annotate(m, tape, &batch);
+    AnnotatedBatch annotated = annotate(m, tape, &batch);
     return seq2seq_logits(m, tape, run_forced(m, tape, &batch, &annotated, 0).readout);
 }

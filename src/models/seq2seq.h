@@ -55,8 +55,8 @@ Status seq2seq_check_attention(const Seq2Seq *model);
 
 /* sources [B], any order of lengths; </s> is added. If the model has two decoders, `right_to_left` selects
  * the one that writes in this direction. `scratch` is reset and holds what only encoding needs: sentences
- * go through the encoder in chunks of a bounded number of tokens, so that its size does not grow with the
- * batch. NULL: the whole batch at once, on `tape`; the numbers are the same. Neither tape records. */
+ * go through the encoder in sub-batches of a bounded number of tokens, so that its size does not grow with
+ * the batch. NULL: the whole batch at once, on `tape`; the numbers are the same. Neither tape records. */
 Encoded *seq2seq_encode(const Seq2Seq *model, Tape *tape, Tape *scratch, const Tokens *sources, int B,
                         bool right_to_left);
 DecoderState seq2seq_start(const Encoded *encoded); /* row b = sentence b */
@@ -75,11 +75,11 @@ typedef struct {
     const int *indices; /* [count] of their rows in `table` */
     const real *table;  /* of seq2seq_output_rows */
     int count;
-} SomeTokens;
+} TokenSubset;
 /* The logits of some tokens for rows first..first+rows-1 of a readout, to logits [rows, count]: computed in
  * floats, whatever format the weights have. The model must have a shortlist. */
-void seq2seq_some_logits(const Seq2Seq *model, const Tensor *readout, int first, int rows,
-                         const SomeTokens *tokens, real *logits);
+void seq2seq_subset_logits(const Seq2Seq *model, const Tensor *readout, int first, int rows,
+                           const TokenSubset *tokens, real *logits);
 /* New state whose row i is row index[i] of `state`; does not record. */
 DecoderState seq2seq_select(Tape *tape, const DecoderState *state, const int *index, int rows);
 

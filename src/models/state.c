@@ -1,4 +1,4 @@
-/* state.c - spans of source rows; batches that are encoded in chunks. */
+/* state.c - spans of source rows; batches that are encoded in sub-batches. */
 #include "models/state.h"
 
 #include <assert.h>
@@ -25,21 +25,21 @@ Encoded *encoded_join(Tape *tape, const int *lengths, int B) {
     return whole;
 }
 
-/* Copies `chunk` to rows first.. of *whole, which is allocated with `rows` rows by the first call. */
-static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Tensor *chunk) {
-    if (!chunk) return;
-    if (!*whole) *whole = tape_tensor(tape, rows, chunk->columns);
-    assert((*whole)->columns == chunk->columns && first + chunk->rows <= rows);
-    memcpy(tensor_row(*whole, first), chunk->data, tensor_size(chunk) * sizeof(real));
+/* Copies `sub_batch` to rows first.. of *whole, which is allocated with `rows` rows by the first call. */
+static void join_rows(Tape *tape, Tensor **whole, int rows, int first, const Tensor *sub_batch) {
+    if (!sub_batch) return;
+    if (!*whole) *whole = tape_tensor(tape, rows, sub_batch->columns);
+    assert((*whole)->columns == sub_batch->columns && first + sub_batch->rows <= rows);
+    memcpy(tensor_row(*whole, first), sub_batch->data, tensor_size(sub_batch) * sizeof(real));
 }
 
-void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *chunk) {
+void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *sub_batch) {
     int first = whole->start[first_sentence], rows = whole->start[whole->B];
-    whole->decoder = chunk->decoder;
-    whole->hides_end = chunk->hides_end;
+    whole->decoder = sub_batch->decoder;
+    whole->hides_end = sub_batch->hides_end;
     for (int l = 0; l < MODEL_MAX_LAYERS; l++) {
         KeysValues *to = &whole->source[l];
-        const KeysValues *from = &chunk->source[l];
+        const KeysValues *from = &sub_batch->source[l];
         join_rows(tape, &to->values, rows, first, from->values);
         if (from->keys == from->values)
             to->keys = to->values;
@@ -47,8 +47,9 @@ void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *
             join_rows(tape, &to->keys, rows, first, from->keys);
         join_rows(tape, &to->bias, rows, first, from->bias);
     }
-    for (int i = 0; i < CONTEXT_MAPS; i++) join_rows(tape, &whole->mapped[i], rows, first, chunk->mapped[i]);
-    whole->initial.parts = chunk->initial.parts;
-    for (int i = 0; i < chunk->initial.parts; i++)
-        join_rows(tape, &whole->initial.part[i], whole->B, first_sentence, chunk->initial.part[i]);
+    for (int i = 0; i < CONTEXT_MAPS; i++)
+        join_rows(tape, &whole->mapped[i], rows, first, sub_batch->mapped[i]);
+    whole->initial.parts = sub_batch->initial.parts;
+    for (int i = 0; i < sub_batch->initial.parts; i++)
+        join_rows(tape, &whole->initial.part[i], whole->B, first_sentence, sub_batch->initial.part[i]);
 }

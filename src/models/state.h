@@ -42,13 +42,13 @@ typedef struct {
     bool hides_end;                      /* the last of these rows is not attended to, unless it is alone */
     KeysValues source[MODEL_MAX_LAYERS]; /* one for each attention of the decoder to the source */
     DecoderState initial;                /* row b = sentence b */
-    Tensor *mapped[CONTEXT_MAPS];        /* mapped annotations, set by prepare_steps (decoder.h); or NULL */
+    Tensor *mapped[CONTEXT_MAPS];        /* mapped annotations, set by map_annotations (decoder.h); or NULL */
 } Encoded;
 
-/* Several batches as one: sentence b of the whole has lengths[b] rows. encoded_add then copies the chunks, in
- * order, to the tape of the whole. */
+/* Several sub-batches as one batch: sentence b of the whole has lengths[b] rows. encoded_add then copies the
+ * sub-batches, in order, to the tape of the whole. */
 Encoded *encoded_join(Tape *tape, const int *lengths, int B);
-void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *chunk);
+void encoded_add(Tape *tape, Encoded *whole, int first_sentence, const Encoded *sub_batch);
 
 /* Spans of rows that attend to the whole source: row r to that of sentence[r]. */
 const Spans *encoded_spans(Tape *tape, const Encoded *encoded, const int *sentence, int rows);

@@ -70,7 +70,7 @@ static void best_word(const Translation *translation, const TranslationItem *ite
 /* Where the word is in the text; the text's end if it is not there, or empty. */
 static size_t find_word(StrView text, StrView word) {
     for (size_t at = 0; word.length > 0 && at + word.length <= text.length; at++)
-        if (memcmp(text.data + at, word.data, word.length) == 0 && text_words_at(text, at, word.length))
+        if (memcmp(text.data + at, word.data, word.length) == 0 && text_is_whole_words(text, at, word.length))
             return at;
     return text.length;
 }

@@ -171,7 +171,7 @@ static void find_position(const Seq2Seq *model, Tokens source, StrView mark, Pos
     position->from = position->to = 0;
     if (!seq2seq_has_attention(model)) return;
     tokenizer_encode(seq2seq_source(model), mark, &ids);
-    tokenizer_encode_behind(seq2seq_source(model), mark, &behind);
+    tokenizer_encode_after_text(seq2seq_source(model), mark, &behind);
     for (int at = position->next; at < source.length && position->to == 0; at++) {
         const IdList *found = has_tokens(&ids, source, at)      ? &ids
                               : has_tokens(&behind, source, at) ? &behind

@@ -247,15 +247,15 @@ static unsigned short *count_shared(const Memory *memory, StrView text, size_t f
 
 typedef struct {
     size_t pair;
-    double share;
+    double fraction;
 } Candidate;
 
 /* Keeps the best MEMORY_CANDIDATES, best first; of equals the earlier ones. */
 static int keep_candidate(Candidate *best, int count, Candidate candidate) {
-    if (count == MEMORY_CANDIDATES && best[count - 1].share >= candidate.share) return count;
+    if (count == MEMORY_CANDIDATES && best[count - 1].fraction >= candidate.fraction) return count;
     if (count < MEMORY_CANDIDATES) count++;
     int at = count - 1;
-    for (; at > 0 && best[at - 1].share < candidate.share; at--) best[at] = best[at - 1];
+    for (; at > 0 && best[at - 1].fraction < candidate.fraction; at--) best[at] = best[at - 1];
     best[at] = candidate;
     return count;
 }

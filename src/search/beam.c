@@ -24,11 +24,11 @@ typedef struct {
 typedef struct {
     int node, steps, met;
     double score, attention_score, rank;
-} Ended;
+} EndedHypothesis;
 
 typedef struct {
     int max_steps, loop_limit;
-    Ended *ended; /* [beam_size], in the order in which they ended */
+    EndedHypothesis *ended; /* [beam_size], in the order in which they ended */
     int ended_count;
 } BeamSentence;
 
@@ -162,12 +162,12 @@ static double rank_of(const BeamSearch *search, const BeamRow *row, int steps) {
 static void sentence_end(BeamSearch *search, BeamSentence *sentence, const BeamRow *row) {
     const Constraints *constraints = constraints_of(search, row->sentence);
     sentence->ended[sentence->ended_count++] =
-        (Ended){.node = row->node,
-                .steps = search->steps,
-                .met = constraints ? constraints_bank(constraints, &row->state) : 0,
-                .score = row->score,
-                .attention_score = row->state.attention_score,
-                .rank = rank_of(search, row, search->steps)};
+        (EndedHypothesis){.node = row->node,
+                          .steps = search->steps,
+                          .met = constraints ? constraints_bank(constraints, &row->state) : 0,
+                          .score = row->score,
+                          .attention_score = row->state.attention_score,
+                          .rank = rank_of(search, row, search->steps)};
 }
 
 /* The best rank that a growing hypothesis may reach. Log p and attention score only fall, with one
@@ -198,7 +198,7 @@ static bool row_loops(const BeamSearch *search, const BeamSentence *sentence, co
 
 /* End the growing hypotheses next[start..] that loop. No rank counts for them: they have no </s>. */
 static void end_loops(BeamSearch *search, BeamSentence *sentence, int start) {
-    int kept = start;
+    int count = start;
     if (search->steps % LOOP_EVERY != 0) return;
     for (int i = start; i < search->next_count; i++) {
         if (row_loops(search, sentence, &search->next[i])) {
@@ -207,10 +207,10 @@ static void end_loops(BeamSearch *search, BeamSentence *sentence, int start) {
             sentence->ended[sentence->ended_count - 1].rank = -INFINITY;
             continue;
         }
-        search->parent[kept] = search->parent[i];
-        search->next[kept++] = search->next[i];
+        search->parent[count] = search->parent[i];
+        search->next[count++] = search->next[i];
     }
-    search->next_count = kept;
+    search->next_count = count;
 }
 
 /* ---- a beam that keeps its width ---- */
@@ -225,7 +225,7 @@ static void keep_best_ended(BeamSearch *search, BeamSentence *sentence, const Be
         sentence_end(search, sentence, row);
         return;
     }
-    Ended *worst = &sentence->ended[0];
+    EndedHypothesis *worst = &sentence->ended[0];
     for (int i = 1; i < sentence->ended_count; i++)
         if (sentence->ended[i].rank <= worst->rank) worst = &sentence->ended[i];
     if (!(rank_of(search, row, search->steps) > worst->rank)) return;
@@ -334,7 +334,7 @@ static RowChoice row_choice(BeamSearch *search, int r) {
 }
 
 /* One step of all sentences. */
-static void all_advance(BeamSearch *search) {
+static void beam_advance(BeamSearch *search) {
     if (search->options->decode.no_repeat_ngram > 0)
         repeat_filter_begin(&search->filter, search->row_count, search->steps);
     for (int r = 0; r < search->row_count; r++) {
@@ -365,7 +365,7 @@ static void all_advance(BeamSearch *search) {
 /* Best first, whether they ended with </s> or at the maximal length. */
 static void sort_ended(BeamSentence *sentence) {
     for (int i = 1; i < sentence->ended_count; i++) {
-        Ended end = sentence->ended[i];
+        EndedHypothesis end = sentence->ended[i];
         int to = i;
         for (; to > 0 && end.rank > sentence->ended[to - 1].rank; to--)
             sentence->ended[to] = sentence->ended[to - 1];
@@ -374,14 +374,14 @@ static void sort_ended(BeamSentence *sentence) {
 }
 
 static void sentence_result(const BeamSearch *search, BeamSentence *sentence, HypothesisList *list) {
-    Ended *ended = sentence->ended;
+    EndedHypothesis *ended = sentence->ended;
     bool by_rank = search->options->decode.early_stopping != STOP_NARROW && !search->constraints;
     if (sentence->ended_count == 0)
-        ended[sentence->ended_count++] = (Ended){.node = -1}; /* only if no score is a number */
+        ended[sentence->ended_count++] = (EndedHypothesis){.node = -1}; /* only if no score is a number */
     if (by_rank) sort_ended(sentence);
     list->items = mem_alloc((size_t)sentence->ended_count, sizeof *list->items);
     for (; list->count < sentence->ended_count; list->count++) {
-        const Ended *end = &ended[list->count];
+        const EndedHypothesis *end = &ended[list->count];
         Hypothesis *hypothesis = &list->items[list->count];
         *hypothesis = backpointers_follow(&search->tree, end->node, end->steps, end->score, search->options,
                                           list->source_length);
@@ -410,7 +410,7 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
     if (constraints || options->decode.no_repeat_ngram > 0 || keeps_width(&search))
         search.choices = mem_alloc(most, sizeof *search.choices);
     if (constraints) search.extra = mem_alloc(most * CONSTRAINTS_MAX, sizeof *search.extra);
-    Ended *ended = mem_alloc(most, sizeof *ended);
+    EndedHypothesis *ended = mem_alloc(most, sizeof *ended);
     for (int b = 0; b < B; b++) {
         search.sentences[b].ended = ended + (size_t)b * beam;
         search.sentences[b].loop_limit = loop_limit(options, sources[b]);
@@ -421,7 +421,7 @@ void beam_search(Scorer *scorer, const Tokens *sources, const Constraints *const
         results[b] = (HypothesisList){.source_length = sources[b].length + 1};
     }
     if (B > 0) scorer_begin(scorer, options, sources, B, NULL, constraints);
-    while (search.row_count > 0) all_advance(&search);
+    while (search.row_count > 0) beam_advance(&search);
     for (int b = 0; b < B; b++) sentence_result(&search, &search.sentences[b], &results[b]);
 
     mem_free(search.sentences);

@@ -155,7 +155,7 @@ static bool add_behind(Constraints *constraints, Tokenizer *target, StrView text
     int last = constraints->phrase_count - 1;
     const IdList *plain = &constraints->phrases[last].ids;
     IdList ids = {0};
-    tokenizer_encode_behind(target, text, &ids);
+    tokenizer_encode_after_text(target, text, &ids);
     bool same = ids.count == plain->count && memcmp(ids.ids, plain->ids, ids.count * sizeof *ids.ids) == 0;
     if (same || ids.count == 0 || has_unknown(&ids) || constraints->phrase_count == CONSTRAINTS_MAX) {
         id_list_free(&ids);
@@ -210,7 +210,7 @@ bool constraints_add_alternatives(Constraints *constraints, Tokenizer *target, c
     for (int i = 0; i < count; i++) {
         IdList ids = {0}, behind = {0};
         tokenizer_encode(target, texts[i], &ids);
-        tokenizer_encode_behind(target, texts[i], &behind);
+        tokenizer_encode_after_text(target, texts[i], &behind);
         add_alternative(constraints, first, ids);
         add_alternative(constraints, first, behind);
     }
@@ -270,7 +270,7 @@ static void find_term(const Tokenizer *source, StrView term, Tokens sentence, Id
     for (int forms = 0; forms < 2 && positions->count == 0; forms++) {
         int token = 0;
         for (size_t at = 0, length; at < text.length; utf8_next(text, &at)) {
-            length = forms ? text_word_forms_at(text, at, term) : text_has_words_at(text, at, term);
+            length = forms ? text_match_word_forms(text, at, term) : text_match_words(text, at, term);
             for (; length > 0 && token < sentence.length; token++) {
                 size_t start = token > 0 ? ends[token - 1] : 0;
                 if (start >= at + length) break;

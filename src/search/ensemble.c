@@ -11,8 +11,8 @@ static void compare_languages(const Ensemble *models, const StrList *paths, size
     StrBuf source = {0}, target = {0};
     StrView first = strbuf_view(&models->source_language), second = strbuf_view(&models->target_language);
     bool known = modelfile_languages(provenance, &source, &target) &&
-                 !language_same(strbuf_view(&source), SV("source"));
-    if (known && languages_differ(first, second, strbuf_view(&source), strbuf_view(&target)))
+                 !language_names_match(strbuf_view(&source), SV("source"));
+    if (known && directions_differ(first, second, strbuf_view(&source), strbuf_view(&target)))
         log_warn("'%s' translates from %.*s to %.*s, '%s' from %s to %s", paths->items[0], SV_ARG(first),
                  SV_ARG(second), paths->items[i], strbuf_text(&source), strbuf_text(&target));
     strbuf_free(&source);

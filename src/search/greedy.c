@@ -82,7 +82,7 @@ static RowChoice row_choice(GreedySearch *search, const GreedyRow *row, int *ext
 }
 
 /* One step of all rows; rows that end leave. */
-static void all_advance(GreedySearch *search, HypothesisList *results) {
+static void greedy_advance(GreedySearch *search, HypothesisList *results) {
     if (search->options->decode.no_repeat_ngram > 0)
         repeat_filter_begin(&search->filter, search->rows, search->row[0].steps);
     for (int r = 0; r < search->rows; r++) {
@@ -146,7 +146,7 @@ static void search_run(Scorer *scorer, const Tokens *sources, int B, const Force
     }
     if (count > 0) scorer_begin(scorer, options, sources, B, targets, constraints);
     if (count > 0 && targets && targets->sentence) scorer_select(scorer, targets->sentence, count);
-    while (search.rows > 0) all_advance(&search, results);
+    while (search.rows > 0) greedy_advance(&search, results);
     mem_free(search.row);
     mem_free(search.tokens);
     mem_free(search.sentence);

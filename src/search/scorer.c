@@ -234,8 +234,8 @@ static Tensor *model_scores(ScorerModel *one, const TokenSet *set, int first, in
     if (!set->ids)
         return seq2seq_logits(one->model, one->output, tape_rows(one->output, one->readout, first, rows));
     Tensor *logits = tape_tensor(one->output, rows, set->count);
-    const SomeTokens tokens = {set->ids, set->indices, one->output_rows, set->count};
-    seq2seq_some_logits(one->model, one->readout, first, rows, &tokens, logits->data);
+    const TokenSubset tokens = {set->ids, set->indices, one->output_rows, set->count};
+    seq2seq_subset_logits(one->model, one->readout, first, rows, &tokens, logits->data);
     return logits;
 }
 

@@ -1,4 +1,7 @@
-/* scorer.h - probabilities of the next token, from one model or from an ensemble.
+/* scorer.h - probabilities of the next token, from one model or from an ensemble: a step of the decoders.
+ *
+ * The search sees the models only through a Scorer, as in Marian (translator/scorers.h). `attn-mt score`
+ * (cli/cmd_score.c) is something else: it scores given translations, and uses a Scorer for that, too.
  *
  * An ensemble's probability is the mean of its models' probabilities (as in Sutskever et al. 2014, section
  * 3.6). Its models may cut the source text into different tokens, but they share one target vocabulary.

@@ -74,7 +74,7 @@ typedef struct {
 
 void sentencepiece_encode(const SentencePiece *model, StrView line, SentencePieceText *result);
 /* The same for text that directly follows other text: no dummy space begins it. */
-void sentencepiece_encode_behind(const SentencePiece *model, StrView text, SentencePieceText *result);
+void sentencepiece_encode_after_text(const SentencePiece *model, StrView text, SentencePieceText *result);
 /* Draws one of all ways to cut the line, with probabilities in proportion to those of the unigram
  * model to the
  * power of `alpha` > 0: the smaller, the more varied. Only for unigram models. Kudo 2018, "Subword

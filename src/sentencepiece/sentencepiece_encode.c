@@ -373,7 +373,7 @@ void sentencepiece_encode(const SentencePiece *model, StrView line, SentencePiec
     encode(model, &model->normalizer, line, result);
 }
 
-void sentencepiece_encode_behind(const SentencePiece *model, StrView text, SentencePieceText *result) {
+void sentencepiece_encode_after_text(const SentencePiece *model, StrView text, SentencePieceText *result) {
     Normalizer normalizer = model->normalizer;
     normalizer.dummy_prefix &= normalizer.space_is_suffix;
     encode(model, &normalizer, text, result);

@@ -83,7 +83,7 @@ static bool is_listed(const Catalog *catalog, StrView name) {
     for (int i = 0; i < catalog->count; i++) {
         const CatalogLanguage *other = &catalog->languages[i];
         if (!known || !other->known ? sv_equal(sv(other->code), name)
-                                    : language_equal(&language, &other->language) &&
+                                    : languages_match(&language, &other->language) &&
                                           strcmp(language.region, other->language.region) == 0)
             return true;
     }
@@ -168,7 +168,7 @@ static void find_routes(Catalog *catalog, const Registry *registry, bool one_way
         registry_routes_from(routes, source);
         for (int t = 0; t < catalog->count; t++) {
             StrView target = sv(catalog->languages[t].code);
-            if (language_same(source, target)) continue;
+            if (language_names_match(source, target)) continue;
             int length = registry_routes_to(routes, target, REGISTRY_STEPS, steps);
             if (length > 0) set_route(catalog, s, t, steps, length);
         }
@@ -188,7 +188,7 @@ static void add_fixed_route(Catalog *catalog, const char *token) {
 /* The language token of the model for a target of --languages; NULL: it has none. */
 static const char *find_token(const ModelAbout *about, StrView target) {
     for (size_t i = 0; i < about->targets.count && about->chooses_target; i++)
-        if (language_same(sv(about->targets.items[i]), target)) return about->targets.items[i];
+        if (language_names_match(sv(about->targets.items[i]), target)) return about->targets.items[i];
     return NULL;
 }
 
@@ -198,7 +198,7 @@ static bool are_languages(const ModelAbout *about) {
     for (size_t i = 0; i < about->targets.count; i++) {
         codes = codes && is_code(sv(about->targets.items[i]));
         known = known || (is_language(sv(about->targets.items[i])) &&
-                          !language_same(sv(about->targets.items[i]), sv(about->source)));
+                          !language_names_match(sv(about->targets.items[i]), sv(about->source)));
     }
     return codes && known;
 }

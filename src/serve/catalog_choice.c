@@ -47,8 +47,9 @@ static int serves(const Catalog *catalog, const Wanted *wanted, int index) {
     const CatalogLanguage *language = &catalog->languages[index];
     if (!wanted->name || catalog->any) return 1;
     if (strcmp(wanted->name, language->code) == 0) return 3;
-    if (!wanted->known || !language->known) return 2 * language_same(sv(wanted->name), sv(language->code));
-    return 2 * language_equal(&wanted->language, &language->language);
+    if (!wanted->known || !language->known)
+        return 2 * language_names_match(sv(wanted->name), sv(language->code));
+    return 2 * languages_match(&wanted->language, &language->language);
 }
 
 /* ---- messages ---- */

@@ -53,7 +53,8 @@ ModelGuide *pair_files_guides(PairFiles *files, const ModelAbout *about, int *co
         ModelGuide *guide = &guides[*count];
         for (size_t i = 0; i < files->count; i++) {
             PairFile *file = &files->items[i];
-            if (!language_same(file->source, sv(about->source)) || !language_same(file->target, sv(target)))
+            if (!language_names_match(file->source, sv(about->source)) ||
+                !language_names_match(file->target, sv(target)))
                 continue;
             strlist_add(file->is_memory ? &guide->memories : &guide->glossaries, sv(file->path));
             file->used = true;

@@ -219,8 +219,8 @@ static void choose_fingerprints(Detector *detector, StrView candidate, int of[2]
     for (int i = 0; i < detector->fingerprint_count && found < 2; i++) {
         const Fingerprint *fingerprint = &detector->fingerprints[i];
         bool matches = known && fingerprint->known
-                           ? language_equal_but_region(&language, &fingerprint->language)
-                           : language_match(candidate, sv(fingerprint->name)) > 0;
+                           ? languages_match_but_region(&language, &fingerprint->language)
+                           : language_rank(candidate, sv(fingerprint->name)) > 0;
         if (!matches) continue;
         of[found++] = i;
         detector->fingerprints[i].is_candidate = true;

@@ -221,28 +221,28 @@ StrView language_name(StrView code) {
 
 static bool parts_differ(const char *a, const char *b) { return a[0] && b[0] && strcmp(a, b) != 0; }
 
-bool language_equal(const Language *a, const Language *b) {
+bool languages_match(const Language *a, const Language *b) {
     return sv_equal(a->code, b->code) && !parts_differ(a->script, b->script) &&
            !parts_differ(a->region, b->region);
 }
 
-bool language_same(StrView a, StrView b) {
+bool language_names_match(StrView a, StrView b) {
     Language one, other;
     if (equal_ignoring_case(sv_trim(a), sv_trim(b))) return true;
     if (!language_read(a, &one) || !language_read(b, &other)) return false;
-    return language_equal(&one, &other);
+    return languages_match(&one, &other);
 }
 
-bool language_equal_but_region(const Language *a, const Language *b) {
+bool languages_match_but_region(const Language *a, const Language *b) {
     return sv_equal(a->code, b->code) && !parts_differ(a->script, b->script);
 }
 
-int language_match(StrView wanted, StrView name) {
+int language_rank(StrView requested, StrView name) {
     Language one, other;
-    if (equal_ignoring_case(sv_trim(wanted), sv_trim(name))) return 3;
-    if (language_same(wanted, name)) return 2;
-    if (!language_read(wanted, &one) || !language_read(name, &other)) return 0;
-    return language_equal_but_region(&one, &other);
+    if (equal_ignoring_case(sv_trim(requested), sv_trim(name))) return 3;
+    if (language_names_match(requested, name)) return 2;
+    if (!language_read(requested, &one) || !language_read(name, &other)) return 0;
+    return languages_match_but_region(&one, &other);
 }
 
 char *language_nearest(StrView name) {
@@ -264,9 +264,9 @@ char *language_nearest(StrView name) {
     return copy;
 }
 
-bool languages_differ(StrView source, StrView target, StrView a, StrView b) {
-    bool known = source.length > 0 && !language_same(source, SV("source"));
-    return known && !(language_same(source, a) && language_same(target, b));
+bool directions_differ(StrView source, StrView target, StrView a, StrView b) {
+    bool known = source.length > 0 && !language_names_match(source, SV("source"));
+    return known && !(language_names_match(source, a) && language_names_match(target, b));
 }
 
 Status languages_split(const char *value, StrView *source, StrView *target) {
@@ -275,7 +275,7 @@ Status languages_split(const char *value, StrView *source, StrView *target) {
     *source = (StrView){value, length};
     *target = sv(value + length + (value[length] != 0));
     if (source->length && target->length && !strpbrk(target->data, separators) &&
-        !language_same(*source, *target))
+        !language_names_match(*source, *target))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages '%s' does not name two languages", value);
     if (source->length && target->length && !strpbrk(target->data, separators))

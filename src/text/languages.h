@@ -34,17 +34,17 @@ StrView language_name(StrView code);
 char *language_nearest(StrView name);
 /* Do both name the same language? Equal names do, known or not. A script or region matters if both have one:
  * en-US is en and not en-GB; zho_Hans is zh-CN and not zh-TW. */
-bool language_same(StrView a, StrView b);
+bool language_names_match(StrView a, StrView b);
 /* The same for languages that language_read knows. */
-bool language_equal(const Language *a, const Language *b);
+bool languages_match(const Language *a, const Language *b);
 /* Do both have one code, in scripts that do not differ? */
-bool language_equal_but_region(const Language *a, const Language *b);
-/* How well a text in `name` serves a caller that asks for `wanted`: 3 equal, 2 language_same, 1 the same
- * language of another region, 0 not at all. */
-int language_match(StrView wanted, StrView name);
+bool languages_match_but_region(const Language *a, const Language *b);
+/* How well a text in `name` serves a caller that asks for `requested`: 3 equal, 2 language_names_match, 1 the
+ * same language of another region, 0 not at all. */
+int language_rank(StrView requested, StrView name);
 /* Are the two directions, `source` to `target` and `a` to `b`, known to differ? False if `source` is empty or
  * "source". */
-bool languages_differ(StrView source, StrView target, StrView a, StrView b);
+bool directions_differ(StrView source, StrView target, StrView a, StrView b);
 /* The two names of "en-de", "en:de" or "en,de", the value of --languages; views into it. They must differ.
  * Names that contain "-" are separated by ":" or ",": "pt-BR:en". */
 Status languages_split(const char *value, StrView *source, StrView *target);

@@ -42,18 +42,18 @@ static bool is_word_edge(StrView text, size_t at) {
     return !is_word_character(utf8_next(text, &before)) || !is_word_character(utf8_next(text, &after));
 }
 
-bool text_words_at(StrView text, size_t at, size_t length) {
+bool text_is_whole_words(StrView text, size_t at, size_t length) {
     return is_word_edge(text, at) && is_word_edge(text, at + length);
 }
 
-size_t text_has_words_at(StrView text, size_t at, StrView words) {
+size_t text_match_words(StrView text, size_t at, StrView words) {
     StrView rest = {text.data + at, text.length - at};
-    return sv_starts(rest, words) && text_words_at(text, at, words.length) ? words.length : 0;
+    return sv_starts(rest, words) && text_is_whole_words(text, at, words.length) ? words.length : 0;
 }
 
-bool text_has_words(StrView text, StrView words) {
+bool text_contains_words(StrView text, StrView words) {
     for (size_t at = 0; at < text.length; at++)
-        if (text_has_words_at(text, at, words) > 0) return true;
+        if (text_match_words(text, at, words) > 0) return true;
     return false;
 }
 
@@ -72,7 +72,7 @@ static int count_from(StrView text, size_t at) {
 }
 
 static bool is_form(StrView a, StrView b) {
-    enum { LEAST = 3, ENDING = 3 };
+    enum { MIN_ALIKE = 3, MAX_ENDING = 3 };
     int alike = 0;
     size_t at = 0;
     for (size_t i = 0, j = 0; i < a.length && j < b.length; alike++) {
@@ -81,27 +81,27 @@ static bool is_form(StrView a, StrView b) {
     }
     int rest_a = count_from(a, at), rest_b = count_from(b, at), longer = rest_a > rest_b ? rest_a : rest_b;
     if (longer == 0) return alike > 0;
-    return alike >= LEAST && longer <= ENDING && longer <= alike;
+    return alike >= MIN_ALIKE && longer <= MAX_ENDING && longer <= alike;
 }
 
-size_t text_word_forms_at(StrView text, size_t at, StrView words) {
+size_t text_match_word_forms(StrView text, size_t at, StrView words) {
     size_t here = at;
     for (size_t w = 0; w < words.length;) {
-        StrView wanted = word_at(words, w);
-        if (wanted.length == 0) { /* a sign */
+        StrView phrase_word = word_at(words, w);
+        if (phrase_word.length == 0) { /* a sign */
             if (here >= text.length || utf8_next(text, &here) != utf8_next(words, &w)) return 0;
             continue;
         }
         StrView word = here < text.length ? word_at(text, here) : (StrView){0};
-        if (word.length == 0 || !is_form(word, wanted)) return 0;
+        if (word.length == 0 || !is_form(word, phrase_word)) return 0;
         here += word.length;
-        w += wanted.length;
+        w += phrase_word.length;
     }
     return here - at;
 }
 
-bool text_has_word_forms(StrView text, StrView words) {
+bool text_contains_word_forms(StrView text, StrView words) {
     for (size_t at = 0; at < text.length; utf8_next(text, &at))
-        if (text_word_forms_at(text, at, words) > 0) return true;
+        if (text_match_word_forms(text, at, words) > 0) return true;
     return false;
 }

@@ -192,7 +192,7 @@ Bpe *bpe_learn(const HashMap *words, BpeMarker marker, int merges, int min_count
     for (int number = 1; number <= merges; number++) {
         int best = best_pair(&learner, min_count < 1 ? 1 : min_count);
         if (best < 0) break;
-        progress_line_share(progress, (double)number / merges);
+        progress_line_fraction(progress, (double)number / merges);
         StrView left = hashmap_key(learner.symbols, (size_t)learner.pairs[best].left);
         StrView right = hashmap_key(learner.symbols, (size_t)learner.pairs[best].right);
         bpe_add(bpe, left, right);

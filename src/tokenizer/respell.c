@@ -167,7 +167,7 @@ static int add_parted(StrView text, StrBuf *out) {
     return count;
 }
 
-bool text_part_words(Tokenizer *tokenizer, StrView text, StrBuf *out) {
+bool text_replace_no_break_spaces(Tokenizer *tokenizer, StrView text, StrBuf *out) {
     size_t start = out->length;
     bool spaces =
         memmem(text.data, text.length, "\xC2\xA0", 2) || memmem(text.data, text.length, "\xE2\x80", 2);

@@ -18,7 +18,7 @@ void text_respell(Tokenizer *tokenizer, StrView text, StrBuf *out);
 
 /* To a vocabulary without subwords of it, a no-break space between two letters is a rare letter in one long
  * word. Appends the text with plain spaces there to `out`, and returns true if that has fewer tokens. */
-bool text_part_words(Tokenizer *tokenizer, StrView text, StrBuf *out);
+bool text_replace_no_break_spaces(Tokenizer *tokenizer, StrView text, StrBuf *out);
 
 /* The letters that a model reads a text in: small ones, with a capital at its start or without. */
 typedef enum { CASE_AS_IS, CASE_SMALL, CASE_SENTENCE } LetterCase;

@@ -239,12 +239,12 @@ void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids) {
     tokenizer_encode_spelled(tokenizer, line, ids, NULL);
 }
 
-void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids) {
+void tokenizer_encode_after_text(Tokenizer *tokenizer, StrView text, IdList *ids) {
     size_t position = 0, before;
     StrBuf both = {0};
     if (text.length == 0) return;
     if (tokenizer->pieces) {
-        tokenizer_encode_pieces_behind(tokenizer, text, ids);
+        tokenizer_encode_pieces_after_text(tokenizer, text, ids);
         return;
     }
     /* A character of another class is a token of its own. */

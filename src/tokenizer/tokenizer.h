@@ -94,7 +94,7 @@ int tokenizer_leading_language(const Tokenizer *tokenizer, StrView text);
 bool tokenizer_marks_ends(const Tokenizer *tokenizer);
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids); /* appends; no <s> or </s> */
 /* The tokens of text that directly follows other characters, as tokenizer_encode cuts it there. */
-void tokenizer_encode_behind(Tokenizer *tokenizer, StrView text, IdList *ids);
+void tokenizer_encode_after_text(Tokenizer *tokenizer, StrView text, IdList *ids);
 /* tokenizer_encode with other pieces each time. `rate`: the probability of BPE-dropout (bpe.h), or the
  * alpha of
  * a unigram model (sentencepiece.h); 0, and tokenizers without such pieces: tokenizer_encode. */

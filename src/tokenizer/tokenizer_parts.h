@@ -39,8 +39,8 @@ void tokenizer_encode_pieces(Tokenizer *tokenizer, StrView line, IdList *ids, St
 void tokenizer_sample_pieces(Tokenizer *tokenizer, StrView line, double alpha, Rng *rng, IdList *ids);
 /* Takes both. */
 void tokenizer_set_pieces(Tokenizer *tokenizer, SentencePiece *pieces, Vocab *vocab);
-void tokenizer_encode_pieces_behind(Tokenizer *tokenizer, StrView text,
-                                    IdList *ids); /* tokenizer_encode_behind */
+void tokenizer_encode_pieces_after_text(Tokenizer *tokenizer, StrView text,
+                                        IdList *ids); /* tokenizer_encode_after_text */
 void tokenizer_decode_pieces(const Tokenizer *tokenizer, const int *ids, size_t count, const StrList *unknown,
                              StrBuf *line);
 void tokenizer_write_pieces(const Tokenizer *tokenizer, StrBuf *out);

@@ -73,14 +73,14 @@ void tokenizer_sample_pieces(Tokenizer *tokenizer, StrView line, double alpha, R
     add_ids(tokenizer, ids, NULL);
 }
 
-void tokenizer_encode_pieces_behind(Tokenizer *tokenizer, StrView text, IdList *ids) {
+void tokenizer_encode_pieces_after_text(Tokenizer *tokenizer, StrView text, IdList *ids) {
     size_t position = 0;
     bool space = text.length > 0 && unicode_class(utf8_next(text, &position)) == CHAR_SPACE;
     text = text_for_pieces(tokenizer, text);
     if (space && tokenizer->kind == TOKENIZER_UNIGRAM) /* its marker */
         sentencepiece_encode(tokenizer->pieces, text, &tokenizer->text);
     else
-        sentencepiece_encode_behind(tokenizer->pieces, text, &tokenizer->text);
+        sentencepiece_encode_after_text(tokenizer->pieces, text, &tokenizer->text);
     add_ids(tokenizer, ids, NULL);
 }
 

@@ -292,8 +292,8 @@ static void maximize(Learner *l) {
 
 /* ---- pruning ---- */
 
-/* How often each piece is in the best pieces of the words, and the share of the words that have it. */
-static double count_best(Learner *l, double *count, double *share) {
+/* How often each piece is in the best pieces of the words, and the fraction of the words that have it. */
+static double count_best(Learner *l, double *count, double *fraction) {
     double sum = 0;
     size_t *last = mem_alloc(l->pieces.count + 1, sizeof *last); /* word + 1 */
     for (size_t w = 0; w < l->word_count; w++) {
@@ -304,7 +304,7 @@ static double count_best(Learner *l, double *count, double *share) {
             if (piece == UNKNOWN_PIECE) continue;
             count[piece] += l->words[w].count;
             sum += l->words[w].count;
-            if (last[piece] != w + 1) share[piece] += l->words[w].count / l->total;
+            if (last[piece] != w + 1) fraction[piece] += l->words[w].count / l->total;
             last[piece] = w + 1;
         }
     }
@@ -314,7 +314,7 @@ static double count_best(Learner *l, double *count, double *share) {
 
 /* What the likelihood loses without piece i: its best other pieces take its place. INFINITY: there are none.
  * -1: they are better anyway. */
-static double loss_without(Learner *l, int i, const double *count, double share, double sum) {
+static double loss_without(Learner *l, int i, const double *count, double fraction, double sum) {
     const Piece *piece = &l->pieces.items[i];
     if (piece->single) return INFINITY;
     double other = best_pieces(l, piece->text, i), others = 0, number = 0;
@@ -326,16 +326,16 @@ static double loss_without(Learner *l, int i, const double *count, double share,
     for (size_t end = piece->text.length; end > 0; end = l->edges[l->back[end]].start, number++)
         others += log(count[l->edges[l->back[end]].piece] + count[i]);
     others -= number * log(sum + count[i] * (number - 1));
-    return share * (log(count[i]) - log(sum) - others);
+    return fraction * (log(count[i]) - log(sum) - others);
 }
 
 static void prune(Learner *l, size_t wanted) {
     size_t count = l->pieces.count, kept = 0;
-    double *counts = mem_alloc(count + 1, sizeof *counts), *share = mem_alloc(count + 1, sizeof *share);
-    double sum = count_best(l, counts, share);
+    double *counts = mem_alloc(count + 1, sizeof *counts), *fraction = mem_alloc(count + 1, sizeof *fraction);
+    double sum = count_best(l, counts, fraction);
     PieceList order = {0}; /* `score` is the loss */
     for (size_t i = 0; i < count; i++) {
-        double loss = loss_without(l, (int)i, counts, share[i], sum);
+        double loss = loss_without(l, (int)i, counts, fraction[i], sum);
         if (loss >= 0) add_piece(&order, l->pieces.items[i].text, loss, false);
     }
     size_t limit = (size_t)(SHRINK * (double)count);
@@ -351,7 +351,7 @@ static void prune(Learner *l, size_t wanted) {
     mem_free(keep);
     mem_free(order.items);
     mem_free(counts);
-    mem_free(share);
+    mem_free(fraction);
 }
 
 /* ---- all ---- */
@@ -440,7 +440,7 @@ SentencePiece *unigram_learn(const HashMap *words, int pieces, int min_count, Pr
     for (int round = 0;; round++) {
         for (int step = 0; step < EM_STEPS; step++) maximize(&l);
         size_t before = l.pieces.count;
-        progress_line_share(progress, fmin(1, (double)(round + 1) / rounds));
+        progress_line_fraction(progress, fmin(1, (double)(round + 1) / rounds));
         if (before <= spare) break;
         prune(&l, spare);
         if (l.pieces.count == before) break;

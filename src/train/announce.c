@@ -49,7 +49,7 @@ static void announce_parts(const Run *run) {
             comm_size(), shards, shards == 1 ? "" : "s");
 }
 
-static double unknown_share(const Corpus *corpus, const CorpusSide *side) {
+static double unknown_fraction(const Corpus *corpus, const CorpusSide *side) {
     size_t count = corpus_tokens(corpus, side), unknown = 0;
     for (size_t i = 0; i < count; i++) unknown += corpus_id(side, i) == VOCAB_UNK;
     return count > 0 ? (double)unknown / (double)count : 0;
@@ -67,14 +67,14 @@ static void warn_of_unknown(const Run *run) {
                          : run->options->init ? "the model it begins with"
                                               : NULL;
     for (int i = 0; i < 2; i++) {
-        double share = unknown_share(&run->data.train, sides[i]);
-        if (share <= LIMIT[run->config->text.tokenizer]) continue;
+        double fraction = unknown_fraction(&run->data.train, sides[i]);
+        if (fraction <= LIMIT[run->config->text.tokenizer]) continue;
         if (origin)
-            log_warn("%.0f %% of the %s tokens are <unk>: the vocabulary of %s lacks them", 100 * share,
+            log_warn("%.0f %% of the %s tokens are <unk>: the vocabulary of %s lacks them", 100 * fraction,
                      SIDE_NAMES[i], origin);
         else
             log_warn("%.0f %% of the %s tokens are <unk>, with text.min_count=%d and text.max_vocab=%d",
-                     100 * share, SIDE_NAMES[i], run->config->text.min_count, run->config->text.max_vocab);
+                     100 * fraction, SIDE_NAMES[i], run->config->text.min_count, run->config->text.max_vocab);
     }
 }
 

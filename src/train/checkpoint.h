@@ -14,7 +14,7 @@
 #ifndef TRAIN_CHECKPOINT_H
 #define TRAIN_CHECKPOINT_H
 
-#include "postprocess/confidence.h"
+#include "postprocess/calibration.h"
 #include "models/seq2seq.h"
 #include "train/optimizer.h"
 #include "train/progress.h"
@@ -22,7 +22,8 @@
 #define CHECKPOINT_INIT  "init.safetensors"
 #define CHECKPOINT_TUNED "tuned.safetensors"
 
-/* A mean of the fine-tuned weights and those before: the share of the fine-tuned ones, and its validation. */
+/* A mean of the fine-tuned weights and those before: the share of the fine-tuned ones, and the validation
+ * of the mean. */
 typedef struct {
     double share, loss, bleu;
     Calibration calibration;

@@ -204,11 +204,11 @@ bool progress_update_best(Progress *p, double loss, double bleu, double chrf, co
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
 double progress_share(const Progress *p, const TrainOptions *o, int batches) {
-    double share = 0, epochs = (double)p->epoch;
+    double fraction = 0, epochs = (double)p->epoch;
     if (batches) epochs += (double)p->batch / batches;
-    if (o->epochs) share = epochs / o->epochs;
-    if (o->max_updates) share = fmax(share, (double)p->update / o->max_updates);
-    return share;
+    if (o->epochs) fraction = epochs / o->epochs;
+    if (o->max_updates) fraction = fmax(fraction, (double)p->update / o->max_updates);
+    return fraction;
 }
 
 const char *progress_find_end(const Progress *p, const TrainOptions *o, char extension[PROGRESS_EXTENSION]) {

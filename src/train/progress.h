@@ -52,7 +52,7 @@ Status progress_save(const Progress *progress, const Config *config, const char 
 bool progress_update_best(Progress *progress, double loss, double bleu, double chrf,
                           const TrainOptions *options);
 
-/* The completed share of all epochs or of all updates, whichever is more; 0 if both are unlimited. It
+/* The completed fraction of all epochs or of all updates, whichever is more; 0 if both are unlimited. It
  * ignores the time limit, since the learning rate depends on it. `batches`: of this epoch, 0 before the
  * epoch begins. */
 double progress_share(const Progress *progress, const TrainOptions *options, int batches);

@@ -85,7 +85,7 @@ static void set_languages(const TrainPlan *plan, const Columns *columns) {
  * configuration. */
 static Status check_name(const TrainPlan *plan, const char *key, const char *name, StrView language) {
     if (!plan->without_config || !option_is_given(plan->user_options, key) ||
-        language_same(sv(name), language))
+        language_names_match(sv(name), language))
         return STATUS_OK;
     status_fail(STATUS_USAGE, "--languages %s, but %s is '%s'", plan->languages, key, name);
     return status_hint(STATUS_USAGE, "remove one of them");
@@ -111,7 +111,7 @@ static void compare_languages(const TrainPlan *plan, const ModelLanguages *model
     StrView source = strbuf_view(&model->source), target = strbuf_view(&model->target);
     const DataOptions *data = &plan->config->data;
     if (!data->source || !data->target) return;
-    if (!languages_differ(source, target, sv(data->source), sv(data->target))) return;
+    if (!directions_differ(source, target, sv(data->source), sv(data->target))) return;
     log_warn("'%s' translates from %.*s to %.*s, these pairs are from %s to %s", plan->init, SV_ARG(source),
              SV_ARG(target), data->source, data->target);
 }
@@ -135,8 +135,8 @@ static bool names_are_set(const TrainPlan *plan) {
 }
 
 static bool is_read(const TrainPlan *plan, StrView language) {
-    return language_same(language, sv(plan->config->data.source)) ||
-           language_same(language, sv(plan->config->data.target));
+    return language_names_match(language, sv(plan->config->data.source)) ||
+           language_names_match(language, sv(plan->config->data.target));
 }
 
 /* If only data.columns is set and names two languages, the pairs are from the first to the second, unless

@@ -18,12 +18,12 @@ static bool progress_due(const TrainingLog *session, double now) {
 }
 
 /* The remaining time at the speed of this session. Earlier sessions may have run on another machine. */
-static void estimate_rest(const TrainingLog *session, double share, char eta[32]) {
+static void estimate_rest(const TrainingLog *session, double fraction, char eta[32]) {
     double seconds = session->run->progress.seconds, limit = 60 * session->run->config->train.max_minutes,
            rest = INFINITY;
-    if (share > session->share_before)
-        rest =
-            (seconds - session->run->seconds_before) * fmax(1 - share, 0) / (share - session->share_before);
+    if (fraction > session->share_before)
+        rest = (seconds - session->run->seconds_before) * fmax(1 - fraction, 0) /
+               (fraction - session->share_before);
     if (limit > 0) rest = fmin(rest, fmax(limit - seconds, 0));
     if (isfinite(rest)) str_duration(rest, eta);
 }
@@ -33,20 +33,20 @@ static double speed_of(const TrainingLog *session, long long tokens, double seco
     return seconds > 0 ? (double)tokens / seq2seq_directions(session->run->model) / seconds : 0;
 }
 
-void training_log_update(TrainingLog *session, double loss, double share) {
+void training_log_update(TrainingLog *session, double loss, double fraction) {
     double now = clock_seconds();
-    session->share = share;
+    session->fraction = fraction;
     if (!progress_due(session, now)) return;
     session->last_shown = now;
     run_clock(session->run);
     const Progress *p = &session->run->progress;
     char updates[32], speed[32], eta[32] = "?";
     double limit = 60 * session->run->config->train.max_minutes;
-    estimate_rest(session, share, eta);
-    if (limit > 0) share = fmax(share, p->seconds / limit);
+    estimate_rest(session, fraction, eta);
+    if (limit > 0) fraction = fmax(fraction, p->seconds / limit);
     progress_line_write(
         "epoch %lld  update %s  %3.0f%%  loss %.3f  lr %.2g  %s tokens/s  ETA %s", p->epoch + 1,
-        str_count(p->update, updates), 100 * share, loss, p->last_rate,
+        str_count(p->update, updates), 100 * fraction, loss, p->last_rate,
         str_count((long long)speed_of(session, session->tokens, session->train_seconds), speed), eta);
 }
 
@@ -106,12 +106,12 @@ static void say_unfinished(const TrainingLog *session) {
     char extension[PROGRESS_EXTENSION];
     bool planned = options->epochs > 0 || options->max_updates > 0;
     bool over = options->max_minutes > 0 && session->run->progress.seconds >= 60 * options->max_minutes;
-    if (!planned || !over || session->tokens == 0 || session->share >= 1) return;
+    if (!planned || !over || session->tokens == 0 || session->fraction >= 1) return;
     if (!progress_find_end(&session->run->progress, options, extension)) return;
     log_info(
         "not finished: train.max_minutes ended the training after %.0f%% of it; to go on, the same command "
         "with --resume %s",
-        100 * session->share, extension);
+        100 * session->fraction, extension);
 }
 
 void training_log_end(TrainingLog *session) {

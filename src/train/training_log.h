@@ -8,8 +8,8 @@
 /* Of this session, from the time that it began. */
 typedef struct {
     Run *run;
-    double share_before; /* the share of the run that was done before the first update */
-    double share;        /* that is done now */
+    double share_before; /* the fraction of the run that was done before the first update */
+    double fraction;     /* that is done now */
     long long tokens;    /* as in Progress */
     double train_seconds;
     double last_shown;
@@ -17,8 +17,8 @@ typedef struct {
 } TrainingLog;
 
 void training_log_begin(TrainingLog *session, Run *run);
-/* After an update: shows the line of progress when it is due. `share`: of the run, progress_share. */
-void training_log_update(TrainingLog *session, double loss, double share);
+/* After an update: shows the line of progress when it is due. `fraction`: of the run, progress_share. */
+void training_log_update(TrainingLog *session, double loss, double fraction);
 /* Adds a record to the run's progress, and logs it with sample translations. */
 void training_log_validation(TrainingLog *session, const ValidationScore *score, bool best);
 void training_log_end(TrainingLog *session);

@@ -80,7 +80,7 @@ BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, Workers *wor
     return sum;
 }
 
-static void show_share(void *progress, double share) { progress_line_share(progress, share); }
+static void show_fraction(void *progress, double fraction) { progress_line_fraction(progress, fraction); }
 
 /* The first hypothesis of each sentence, in the root process. */
 static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, const Config *config,
@@ -95,7 +95,7 @@ static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, con
         sources[k] = corpus_source(corpus, i, ids + corpus->source.start[i]);
     }
     ProgressLine progress = progress_line_begin("validating");
-    translator_greedy(model, sources, turns, &config->decode, workers, show_share, &progress, own);
+    translator_greedy(model, sources, turns, &config->decode, workers, show_fraction, &progress, own);
     for (int k = 0; k < turns; k++) translations[group_turn(k)] = own[k];
     broadcast_gather_translations(translations, count);
     mem_free(ids);

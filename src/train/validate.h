@@ -7,7 +7,7 @@
 #define TRAIN_VALIDATE_H
 
 #include "base/workers.h"
-#include "postprocess/confidence.h"
+#include "postprocess/calibration.h"
 #include "models/seq2seq.h"
 #include "data/corpus.h"
 

@@ -62,7 +62,8 @@ static bool has_term(const Chunks *chunks, const HypothesisList *results, const 
     StrBuf text = {0}, normal = {0};
     tokenizer_decode(seq2seq_target(chunks->models[0]), best->ids, (size_t)best->length, &text);
     text_normalize_words(term->target, (NormalForm)options->normalize, options->lowercase, &normal);
-    bool has = (term->forms ? text_has_word_forms : text_has_words)(strbuf_view(&text), strbuf_view(&normal));
+    bool has = (term->forms ? text_contains_word_forms : text_contains_words)(strbuf_view(&text),
+                                                                              strbuf_view(&normal));
     strbuf_free(&text);
     strbuf_free(&normal);
     return has;

@@ -44,7 +44,7 @@ static Tokens chunks_source(Chunks *chunks, Tokenizer *tokenizer, StrView langua
                             StrList *unknown) {
     bool raw = chunks->options->raw;
     StrBuf parted = {0}, repaired = {0}, respelled = {0};
-    if (!raw && text_part_words(tokenizer, text, &parted)) text = strbuf_view(&parted);
+    if (!raw && text_replace_no_break_spaces(tokenizer, text, &parted)) text = strbuf_view(&parted);
     Tokens tokens = chunks_tokens(chunks, tokenizer, language, text, raw ? unknown : NULL);
     if (!raw && has_unknown(tokens)) {
         utf8_repair(text, &repaired);

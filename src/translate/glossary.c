@@ -81,8 +81,8 @@ static bool is_header(const Glossary *glossary, StrView line, bool *forms) {
     sv_next(&line, '\t', &target);
     *forms = sv_equal(sv_trim(line), SV("forms"));
     return glossary->languages[0].length > 0 && glossary->languages[1].length > 0 &&
-           language_same(sv_trim(source), glossary->languages[0]) &&
-           language_same(sv_trim(target), glossary->languages[1]);
+           language_names_match(sv_trim(source), glossary->languages[0]) &&
+           language_names_match(sv_trim(target), glossary->languages[1]);
 }
 
 static Status read_terms(Glossary *glossary, const char *path) {
@@ -163,8 +163,8 @@ void glossary_free(Glossary *glossary) {
 /* The length of the term at text.data[at]; 0: it is not there. */
 static size_t term_at(StrView text, size_t at, const Term *term) {
     StrView source = term->source;
-    if (term->forms) return text_word_forms_at(text, at, source);
-    return text_has_words_at(text, at, source);
+    if (term->forms) return text_match_word_forms(text, at, source);
+    return text_match_words(text, at, source);
 }
 
 /* Is the term in the text, and not hidden by a longer one? Its bytes become hidden; *found: the first of

@@ -14,7 +14,7 @@ struct Searcher {
     SearchOptions options;
     Workers *workers;
     Rescorer **rescorers; /* [threads], each made in its thread's first group */
-    void (*progress)(void *context, double share);
+    void (*progress)(void *context, double fraction);
     void *context;
 };
 

@@ -293,7 +293,7 @@ void translator_force(Translator *translator, const StrView *lines, const StrVie
 }
 
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
-                       Workers *workers, void (*progress)(void *context, double share), void *context,
+                       Workers *workers, void (*progress)(void *context, double fraction), void *context,
                        HypothesisList *results) {
     TranslatorOptions greedy = {
         .search = {.decode = *options, .n_best = 1}, .progress = progress, .progress_context = context};

@@ -74,7 +74,7 @@ typedef struct {
     Translator *pivot;        /* translates lines into the language that the models read (pivot.h); or NULL */
     /* Called after each group with the translated fraction of all source tokens, by one thread at a time; or
      * NULL. */
-    void (*progress)(void *context, double share);
+    void (*progress)(void *context, double fraction);
     void *progress_context;
 } TranslatorOptions;
 
@@ -120,7 +120,7 @@ long translator_tokens(const Translator *translator);
 /* Greedy translation of tokens, for validation in training: results [count], one hypothesis each, with
  * scores; release each with hypotheses_free. `progress`: as in TranslatorOptions. */
 void translator_greedy(const Seq2Seq *model, const Tokens *sources, int count, const DecodeOptions *options,
-                       Workers *workers, void (*progress)(void *context, double share), void *context,
+                       Workers *workers, void (*progress)(void *context, double fraction), void *context,
                        HypothesisList *results);
 
 #endif

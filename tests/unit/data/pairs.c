@@ -424,22 +424,22 @@ static void test_share(void **state) {
     for (int round = 0; round < 2; round++) {
         for (int pair = 0; pair <= 2; pair++) {
             static const double SHARES[] = {0, 7. / 16, 1}; /* of the bytes of both files */
-            assert_true(pair_reader_share(reader) == SHARES[pair]);
+            assert_true(pair_reader_fraction(reader) == SHARES[pair]);
             assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
         }
         assert_false(more);
-        assert_true(pair_reader_share(reader) == 1);
+        assert_true(pair_reader_fraction(reader) == 1);
         pair_reader_rewind(reader);
     }
     for (int limit = 2; limit <= 3; limit++) { /* the limit or the end of the file comes first */
         pair_reader_rewind(reader);
         pair_reader_set_range(reader, PAIRS_ALL, limit);
         assert_int_equal(pair_reader_next(reader, &source, &target, &more), STATUS_OK);
-        assert_true(pair_reader_share(reader) == (limit == 2 ? 1. / 2 : 7. / 16));
+        assert_true(pair_reader_fraction(reader) == (limit == 2 ? 1. / 2 : 7. / 16));
     }
     pair_reader_close(reader);
     reader = open_pairs(&options, WRITE("empty.tsv", ""), NULL);
-    assert_true(pair_reader_share(reader) == 1);
+    assert_true(pair_reader_fraction(reader) == 1);
     pair_reader_close(reader);
 }
 

@@ -106,18 +106,18 @@ static void test_translate(void **state) {
 typedef struct {
     const attn_mt_model *model;
     int calls;
-    double share;
+    double fraction;
 } Progress;
 
 /* A nested call, and the progress of the outer call. */
-static void watch(void *context, double share) {
+static void watch(void *context, double fraction) {
     Progress *progress = context;
     attn_mt_result *result;
     assert_int_equal(attn_mt_translate(progress->model, &texts[1], 1, NULL, &result, NULL), ATTN_MT_OK);
     assert_string_equal(attn_mt_candidate_at(result, 0, 0)->text, strbuf_text(&expected[1].items[0].text));
     attn_mt_release(result);
-    assert_true(share > progress->share);
-    progress->share = share;
+    assert_true(fraction > progress->fraction);
+    progress->fraction = fraction;
     progress->calls++;
 }
 
@@ -129,7 +129,7 @@ static void test_progress(void **state) {
     attn_mt_options options = {.batch_size = 4, .progress = watch, .progress_context = &progress};
     assert_int_equal(attn_mt_translate(model, texts, TEXTS, &options, &result, NULL), ATTN_MT_OK);
     assert_in_range(progress.calls, 2, TEXTS);
-    assert_true(progress.share == 1);
+    assert_true(progress.fraction == 1);
     for (int i = 0; i < TEXTS; i++)
         assert_string_equal(attn_mt_candidate_at(result, i, 0)->text,
                             strbuf_text(&expected[i].items[0].text));

@@ -41,13 +41,13 @@ static void check_formula(const char *name, double (*formula)(const real *q, con
     assert_int_equal(toy.query_size, TOY_KEY_SIZE);
     assert_true(toy.sees_keys);
     for (int q = 0; q < QUERIES; q++) {
-        double share[TOY_KEYS] = {0}, sum = 0, context[TOY_VALUE_SIZE] = {0};
+        double fraction[TOY_KEYS] = {0}, sum = 0, context[TOY_VALUE_SIZE] = {0};
         for (int k = 0; k < LENGTHS.row[q]; k++)
-            sum += share[k] = exp(formula(toy.queries + q * TOY_KEY_SIZE, toy.keys[q][k]));
+            sum += fraction[k] = exp(formula(toy.queries + q * TOY_KEY_SIZE, toy.keys[q][k]));
         for (int k = 0; k < TOY_KEYS; k++) {
-            check((double)toy.weights[q][k], share[k] / sum, name, q, k);
+            check((double)toy.weights[q][k], fraction[k] / sum, name, q, k);
             if (k >= LENGTHS.row[q]) assert_true(toy.weights[q][k] == 0);
-            for (int i = 0; i < TOY_VALUE_SIZE; i++) context[i] += share[k] / sum * (4 * k + i);
+            for (int i = 0; i < TOY_VALUE_SIZE; i++) context[i] += fraction[k] / sum * (4 * k + i);
         }
         for (int i = 0; i < TOY_VALUE_SIZE; i++)
             check((double)toy.contexts[q][i], context[i], "context", q, i);

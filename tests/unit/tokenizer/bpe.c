@@ -327,7 +327,7 @@ static void test_dropout_shares(void **state) {
     bpe_add(bpe, SV("a"), SV("b"));
     const double p = 0.3;
     static const char *const CUT[] = {"abc", "a bc", "ab c", "a b c"};
-    const double share[] = {(1 - p) * (1 - p), (1 - p) * p, p * (1 - p), p * p};
+    const double fraction[] = {(1 - p) * (1 - p), (1 - p) * p, p * (1 - p), p * p};
     int seen[4] = {0}, rounds = 20000;
     StrBuf out = {0};
     for (int i = 0; i < rounds; i++) {
@@ -338,7 +338,7 @@ static void test_dropout_shares(void **state) {
         seen[cut]++;
     }
     for (int cut = 0; cut < 4; cut++)
-        assert_true(fabs((double)seen[cut] / rounds - share[cut]) < 4 * sqrt(share[cut] / rounds));
+        assert_true(fabs((double)seen[cut] / rounds - fraction[cut]) < 4 * sqrt(fraction[cut] / rounds));
     strbuf_free(&out);
     bpe_free(bpe);
 }

@@ -60,7 +60,7 @@ static void test_parted(void **state) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         Tokenizer *tokenizer = fixture_learn(&SUBWORDS, CASES[i].together ? TOGETHER : ALL_LINES);
         StrBuf got = {0};
-        bool changed = text_part_words(tokenizer, sv(CASES[i].text), &got);
+        bool changed = text_replace_no_break_spaces(tokenizer, sv(CASES[i].text), &got);
         if (changed != (CASES[i].parted != NULL)) fail_msg("%s", CASES[i].text);
         if (changed) assert_string_equal(strbuf_text(&got), CASES[i].parted);
         if (!changed) assert_int_equal(got.length, 0);

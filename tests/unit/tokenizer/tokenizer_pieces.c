@@ -154,8 +154,8 @@ static void test_behind(void **state) {
     IdList ids = {0};
     StrBuf joined = {0};
     tokenizer_encode(tokenizer, SV("the"), &ids);
-    tokenizer_encode_behind(tokenizer, SV("the"), &ids);
-    tokenizer_encode_behind(tokenizer, SV(""), &ids);
+    tokenizer_encode_after_text(tokenizer, SV("the"), &ids);
+    tokenizer_encode_after_text(tokenizer, SV(""), &ids);
     tokenizer_decode(tokenizer, ids.ids, ids.count, &joined);
     assert_string_equal(strbuf_text(&joined), "thethe");
     id_list_free(&ids);

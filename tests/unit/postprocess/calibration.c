@@ -1,4 +1,4 @@
-/* confidence.c - fits a logistic curve to words, writes and reads it as JSON. */
+/* calibration.c - fits a logistic curve to words, writes and reads it as JSON. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "postprocess/confidence.h"
+#include "postprocess/calibration.h"
 #include "kern/kern.h"
 #include "unit/tiny_model.h"
 
@@ -121,21 +121,21 @@ static void test_confidence(void **state) {
     TranslationItem item = {
         .ids = ids, .length = 3, .steps = 4, .word = word, .words = 2, .token_scores = scores};
     double words[2];
-    assert_true(fabs(confidence_of(&(Calibration){0}, &item, words) - pow(0.5 * 0.125 * 0.9 * 0.8, 0.25)) <
-                1e-6);
+    assert_true(fabs(calibration_confidence(&(Calibration){0}, &item, words) -
+                     pow(0.5 * 0.125 * 0.9 * 0.8, 0.25)) < 1e-6);
     assert_true(fabs(words[0] - 0.25) < 1e-6 && fabs(words[1] - 0.9) < 1e-6);
     Calibration c = {2, 0.5, 10};
     double first = 1 / (1 + exp(-(2 * log(0.25 / 0.75) + 0.5))), second = 1 / (1 + exp(-(2 * log(9) + 0.5)));
-    assert_true(fabs(confidence_of(&c, &item, words) - (first + second) / 2) < 1e-5);
+    assert_true(fabs(calibration_confidence(&c, &item, words) - (first + second) / 2) < 1e-5);
     assert_true(fabs(words[0] - first) < 1e-5 && fabs(words[1] - second) < 1e-5);
     /* No word is certain or impossible; without words there is no confidence. */
     scores[0] = scores[1] = 0;
     scores[2] = -200;
     c = (Calibration){1, 0, 10};
-    confidence_of(&c, &item, words);
+    calibration_confidence(&c, &item, words);
     assert_true(fabs(words[0] - (1 - 1e-6)) < 1e-9 && fabs(words[1] - 1e-6) < 1e-9);
     TranslationItem none = {.steps = 1, .token_scores = scores};
-    assert_true(confidence_of(&c, &none, words) == 0);
+    assert_true(calibration_confidence(&c, &none, words) == 0);
 }
 
 int main(void) {

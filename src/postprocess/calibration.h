@@ -1,4 +1,4 @@
-/* confidence.h - the confidence of a model in a translation, from 0 to 1, word by word.
+/* calibration.h - the confidence of a model in a translation, from 0 to 1, word by word.
  *
  * p of a word is the geometric mean of its tokens' probabilities. Without a calibration p is the word's
  * confidence, and a sentence's confidence is the geometric mean over all of its tokens and </s>.
@@ -9,8 +9,8 @@
  * probability that a reference contains it, too; a sentence's confidence is the mean over its words, the
  * expected fraction of them in a reference.
  */
-#ifndef POSTPROCESS_CONFIDENCE_H
-#define POSTPROCESS_CONFIDENCE_H
+#ifndef POSTPROCESS_CALIBRATION_H
+#define POSTPROCESS_CALIBRATION_H
 
 #include "postprocess/translation.h"
 
@@ -37,6 +37,6 @@ void calibration_write_json(const Calibration *calibration, StrBuf *out);
 Calibration calibration_read(StrView provenance);
 
 /* The confidence of each word, into words [item->words]; returns that of the whole item. */
-double confidence_of(const Calibration *calibration, const TranslationItem *item, double *words);
+double calibration_confidence(const Calibration *calibration, const TranslationItem *item, double *words);
 
 #endif

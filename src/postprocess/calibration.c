@@ -1,5 +1,5 @@
-/* confidence.c - see confidence.h. */
-#include "postprocess/confidence.h"
+/* calibration.c - see calibration.h. */
+#include "postprocess/calibration.h"
 
 #include <math.h>
 #include "io/json.h"
@@ -101,9 +101,9 @@ static Calibration fit(const CalibrationWords *words, double right) {
     for (int i = 0; i < STEPS; i++)
         if (newton_step(words, low, high, &c) < 1e-9) break;
     if (!(c.slope > 0) || !isfinite(c.slope) || !isfinite(c.offset)) { /* p does not predict correct words */
-        double share = (right + 1) / (n + 2);
+        double fraction = (right + 1) / (n + 2);
         c.slope = 0;
-        c.offset = log(share / (1 - share));
+        c.offset = log(fraction / (1 - fraction));
     }
     return c;
 }
@@ -151,7 +151,7 @@ Calibration calibration_read(StrView provenance) {
 
 /* ---- confidence ---- */
 
-double confidence_of(const Calibration *calibration, const TranslationItem *item, double *words) {
+double calibration_confidence(const Calibration *calibration, const TranslationItem *item, double *words) {
     double sum = 0;
     for (int first = 0, end; first < item->length; first = end) {
         double *word = &words[item->word[first]];
