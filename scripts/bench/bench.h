@@ -18,7 +18,7 @@ typedef struct {
     bool quick;
 } BenchOptions;
 
-enum { TEAMS = 2, WAYS_MOST = 8 };
+enum { TEAMS = 2, WAYS_MAX = 8 };
 
 typedef struct {
     BenchOptions options;
@@ -34,11 +34,11 @@ typedef struct {
     Workers *team[TEAMS]; /* one thread, all threads */
     Corpus train, valid;  /* empty if a model was given */
     Tokenizer *source, *target;
-    StrList input;                 /* lines to translate */
-    double peak[WAYS_MOST][TEAMS]; /* maximal GFLOP/s of the products, by format, BLAS first */
-    TrainLoop *loop;               /* with all threads, left by the training, or NULL */
-    Seq2Seq *model;                /* for translation; NULL before bench_model unless from the options */
-    char knows[96];                /* description of its training */
+    StrList input;                /* lines to translate */
+    double peak[WAYS_MAX][TEAMS]; /* maximal GFLOP/s of the products, by format, BLAS first */
+    TrainLoop *loop;              /* with all threads, left by the training, or NULL */
+    Seq2Seq *model;               /* for translation; NULL before bench_model unless from the options */
+    char knows[96];               /* description of its training */
 } Bench;
 
 /* The subcommands. */

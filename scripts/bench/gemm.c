@@ -41,8 +41,8 @@ static const Format FORMATS[] = {
     {"bf16 outer", 0.02, OUTER, WEIGHT_BF16},
     {"int8", 0.1, WEIGHT, WEIGHT_INT8},
 };
-enum { WEIGHT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MOST = 12, TASKS_MOST = 1024 };
-_Static_assert((int)WEIGHT_COUNT <= (int)WAYS_MOST, "one peak for each");
+enum { WEIGHT_COUNT = sizeof FORMATS / sizeof *FORMATS, PRODUCTS_MAX = 12, TASKS_MAX = 1024 };
+_Static_assert((int)WEIGHT_COUNT <= (int)WAYS_MAX, "one peak for each");
 
 /* Weights are packed; weight gradients are products X^T dY. */
 static bool can(const Format *f, const Product *p) {
@@ -51,7 +51,7 @@ static bool can(const Format *f, const Product *p) {
 }
 
 /* Of a model. 12, 64 and 1500 rows: beams of a few sentences, a step of half a batch, all steps of one. */
-static int list_products(const Bench *bench, Product list[PRODUCTS_MOST]) {
+static int list_products(const Bench *bench, Product list[PRODUCTS_MAX]) {
     enum { FEW = 12, STEP = 64, ALL_STEPS = 1500, BLOCK = 256 };
     const ModelOptions *m = &bench->config->model;
     int H = m->hidden, E = m->embedding, C = model_annotation_size(m), G = cell_gates((CellKind)m->cell) * H;
@@ -80,7 +80,7 @@ typedef struct {
     char *scratch; /* one piece for each task */
     int repeats;
     atomic_int begun;
-    double began[TASKS_MOST], ended[TASKS_MOST];
+    double began[TASKS_MAX], ended[TASKS_MAX];
 } Job;
 
 static size_t scratch_size(void) { return mem_round_up(kern->scratch); }
@@ -207,7 +207,7 @@ static Status measure_format(Bench *bench, int team, Job *job, double seconds) {
 
 static Status measure_product(Bench *bench, int team, const Product *p, double seconds) {
     Workers *workers = bench->team[team];
-    int count = workers_count(workers) < TASKS_MOST ? workers_count(workers) : TASKS_MOST;
+    int count = workers_count(workers) < TASKS_MAX ? workers_count(workers) : TASKS_MAX;
     size_t tasks = (size_t)count, b_size = (size_t)p->K * (size_t)p->N;
     real *A = mem_aligned(a_size(p) * tasks, sizeof *A), *B = mem_aligned(b_size, sizeof *B),
          *C = mem_aligned(c_size(p) * tasks, sizeof *C);
@@ -242,7 +242,7 @@ static Status show_peaks(Bench *bench) {
 }
 
 Status bench_gemm(Bench *bench) {
-    Product list[PRODUCTS_MOST];
+    Product list[PRODUCTS_MAX];
     TRY(bench_subject(bench));
     int count = list_products(bench, list);
     double seconds = bench_seconds(bench, 0.15, 5 * count * (WEIGHT_COUNT - 1) * bench_teams(bench));

@@ -63,11 +63,11 @@ Status report_write(const char *path, StrView text) {
 
 /* ---- tables ------------------------------------------------------------------------------------------ */
 
-enum { NAMES_MOST = 64, CELL = 96 };
+enum { NAMES_MAX = 64, CELL = 96 };
 
 /* The first result of each row, or of each column. */
 typedef struct {
-    const Result *of[NAMES_MOST];
+    const Result *of[NAMES_MAX];
     int count;
 } Names;
 
@@ -79,7 +79,7 @@ static bool same_metric(const Result *a, const Result *b) {
 static void names_add(Names *names, const Result *r, bool (*same)(const Result *a, const Result *b)) {
     for (int i = 0; i < names->count; i++)
         if (same(names->of[i], r)) return;
-    if (names->count < NAMES_MOST) names->of[names->count++] = r;
+    if (names->count < NAMES_MAX) names->of[names->count++] = r;
 }
 
 /* Units are in the heads of the columns unless all are the same. */
@@ -157,7 +157,7 @@ static void add_rule(StrBuf *out, int width, bool right) {
 }
 
 static void write_table(const Table *t, StrBuf *out) {
-    int width[NAMES_MOST + 1];
+    int width[NAMES_MAX + 1];
     char cell[CELL];
     for (int c = 0; c <= t->columns.count; c++) {
         width[c] = 3;

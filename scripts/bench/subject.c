@@ -7,7 +7,7 @@
 #include "kern/gemm.h"
 #include "kern/kern.h"
 
-enum { LINES_MOST = 5000, LINES_QUICK = 64 };
+enum { LINES_MAX = 5000, LINES_QUICK = 64 };
 
 static void add_line(Bench *bench, size_t *capacity, StrView line) {
     MEM_GROW(bench->input.items, *capacity, bench->input.count + 1);
@@ -21,7 +21,7 @@ static Status read_lines(Bench *bench, const char *path) {
     size_t capacity = 0;
     TRY(line_reader_open(&reader, path));
     Status status = STATUS_OK;
-    while (bench->input.count < LINES_MOST) {
+    while (bench->input.count < LINES_MAX) {
         status = line_reader_next(reader, &line, &more);
         if (status != STATUS_OK || !more) break;
         add_line(bench, &capacity, line);
@@ -56,7 +56,7 @@ static Status take_data(Bench *bench) {
     TRY(corpus_read(&bench->valid, &c->data.valid, &c->data, bench->source, bench->target, false, true,
                     bench->team[1]));
     if (bench->options.input) return read_lines(bench, bench->options.input);
-    size_t capacity = 0, most = bench->options.quick ? LINES_QUICK : LINES_MOST;
+    size_t capacity = 0, most = bench->options.quick ? LINES_QUICK : LINES_MAX;
     for (size_t i = 0; i < bench->valid.source_text.count && i < most; i++)
         add_line(bench, &capacity, sv(bench->valid.source_text.items[i]));
     return STATUS_OK;

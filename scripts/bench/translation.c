@@ -117,17 +117,17 @@ static Status translate_together(Bench *bench, const char *precision, int beam, 
 }
 
 static Status measure_latency(Bench *bench, const char *precision, int beam, double seconds) {
-    enum { LINES_LEAST = 20, LINES_MOST = 500 };
+    enum { LINES_MIN = 20, LINES_MAX = 500 };
     Lines lines;
     char item[64];
     Sample milliseconds = {0};
     double warm_up[MEASURE_PARTS] = {0};
-    int count = bench->input.count < LINES_MOST ? (int)bench->input.count : LINES_MOST, done = 0;
+    int count = bench->input.count < LINES_MAX ? (int)bench->input.count : LINES_MAX, done = 0;
     TRY(lines_new(&lines, bench, beam, count, bench->team[0]));
     run(&lines, 1, warm_up);
     forget(&lines);
     double begin = clock_seconds();
-    for (; done < count && (done < LINES_LEAST || clock_seconds() - begin < seconds); done++) {
+    for (; done < count && (done < LINES_MIN || clock_seconds() - begin < seconds); done++) {
         double start = clock_seconds();
         translator_run(lines.translator, lines.lines + done, NULL, 1, 1, lines.out + done);
         sample_add(&milliseconds, 1e3 * (clock_seconds() - start));

@@ -24,13 +24,13 @@ void activations_free(Activations *activations) {
 }
 
 static Activation *find_or_add(Activations *activations, const char *name, const char *part) {
-    char joined[NAME_SIZE];
-    snprintf(joined, sizeof joined, "%s.%s", name, part);
-    Activation *a = (Activation *)activations_find(activations, joined);
+    char full_name[NAME_SIZE];
+    snprintf(full_name, sizeof full_name, "%s.%s", name, part);
+    Activation *a = (Activation *)activations_find(activations, full_name);
     if (a) return a;
     MEM_GROW(activations->items, activations->capacity, (size_t)activations->count + 1);
     a = &activations->items[activations->count++];
-    *a = (Activation){.name = mem_strdup(joined)};
+    *a = (Activation){.name = mem_strdup(full_name)};
     return a;
 }
 

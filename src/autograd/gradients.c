@@ -8,7 +8,7 @@
 
 /* Bounds of a slice: large enough that preparing the operands costs little against the products, small enough
  * that all threads are busy to the end. */
-enum { SLICE_LEAST = 1 << 16, SLICE_MOST = 1 << 18, LINES_LEAST = 256, SLICES_OF_THREAD = 16 };
+enum { SLICE_MIN = 1 << 16, SLICE_MAX = 1 << 18, LINES_MIN = 256, SLICES_OF_THREAD = 16 };
 
 /* The pending gradients of one parameter. */
 typedef struct {
@@ -40,7 +40,7 @@ static int larger_first(const void *a, const void *b) {
     return x->column < y->column ? -1 : 1;
 }
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int min_int(int a, int b) { return a < b ? a : b; }
 
 /* As near to the preferred width of the kernels as equal slices allow, in whole vectors. */
 static int slice_width(const Param *p) {
@@ -51,12 +51,12 @@ static int slice_width(const Param *p) {
 
 static int slice_size(const ParamSet *params, int threads) {
     size_t even = params->size / ((size_t)threads * SLICES_OF_THREAD);
-    return even < SLICE_LEAST ? SLICE_LEAST : even > SLICE_MOST ? SLICE_MOST : (int)even;
+    return even < SLICE_MIN ? SLICE_MIN : even > SLICE_MAX ? SLICE_MAX : (int)even;
 }
 
 /* Slices of a parameter are as equal as possible. */
 static int slice_height(const Param *p, int width, int size) {
-    int most = size / width > LINES_LEAST ? size / width : LINES_LEAST;
+    int most = size / width > LINES_MIN ? size / width : LINES_MIN;
     int parts = (p->rows + most - 1) / most;
     return (p->rows + parts - 1) / parts;
 }
@@ -71,8 +71,8 @@ Gradients *gradients_new(const ParamSet *params, int threads) {
         for (int first = 0; first < p->rows; first += height)
             for (int column = 0; column < p->columns; column += width) {
                 MEM_GROW(g->slices, g->capacity, g->count + 1);
-                g->slices[g->count++] = (Slice){i, first, least(p->rows - first, height), column,
-                                                least(p->columns - column, width)};
+                g->slices[g->count++] = (Slice){i, first, min_int(p->rows - first, height), column,
+                                                min_int(p->columns - column, width)};
             }
     }
     /* Threads take them in this order; small ones at the end balance the load. */
@@ -110,7 +110,7 @@ static void sum_add_product(PendingSum *sum, const WeightGradient *g) {
         sum_add(sum, g);
     MEM_GROW(sum->a, sum->a_capacity, rows);
     MEM_GROW(sum->b, sum->b_capacity, rows);
-    gradient_rows(g, sum->a + sum->rows, sum->b + sum->rows);
+    weight_gradient_rows(g, sum->a + sum->rows, sum->b + sum->rows);
     sum->rows = rows;
 }
 

@@ -134,12 +134,12 @@ Status matmul_self_test(int threads) { return outer_is_native() ? STATUS_OK : ge
 
 /* ---- deferred gradients of weights ---- */
 
-void gradient_defer(Tape *tape, WeightGradient gradient) {
+void weight_gradient_defer(Tape *tape, WeightGradient gradient) {
     MEM_GROW(tape->pending, tape->pending_capacity, tape->pending_count + 1);
     tape->pending[tape->pending_count++] = gradient;
 }
 
-int gradient_rows(const WeightGradient *g, const real **a, const real **b) {
+int weight_gradient_rows(const WeightGradient *g, const real **a, const real **b) {
     const real **x = g->transposed ? b : a, **dy = g->transposed ? a : b;
     for (int r = 0; r < g->rows; r++) {
         x[r] = g->x + (size_t)r * (size_t)g->inputs;
@@ -158,7 +158,7 @@ static void add_weight_gradient(Tape *tape, const Param *weight, size_t from) {
     for (size_t i = from; i < tape->pending_count; i++) {
         WeightGradient *g = &tape->pending[i];
         if (g->weight != weight) continue;
-        row += gradient_rows(g, a + row, b + row);
+        row += weight_gradient_rows(g, a + row, b + row);
         if (g->bias) kern->column_sums(g->rows, g->outputs, g->dy, tape->grads + g->bias->offset);
         g->weight = NULL;
     }
@@ -171,7 +171,7 @@ static void add_weight_gradient(Tape *tape, const Param *weight, size_t from) {
                                             .lddw = weight->columns});
 }
 
-void gradients_finish(Tape *tape) {
+void weight_gradients_finish(Tape *tape) {
     if (!tape->grads) return;
     for (size_t i = 0; i < tape->pending_count; i++)
         if (tape->pending[i].weight) add_weight_gradient(tape, tape->pending[i].weight, i);

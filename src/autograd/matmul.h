@@ -64,12 +64,12 @@ struct WeightGradient {
     real *sum;      /* GRADIENT_SUM */
 };
 
-void gradient_defer(Tape *tape, WeightGradient gradient);
+void weight_gradient_defer(Tape *tape, WeightGradient gradient);
 /* Add the deferred gradients to the tape's gradient block, one product for each weight. A tape without a
  * block keeps them pending. */
-void gradients_finish(Tape *tape);
+void weight_gradients_finish(Tape *tape);
 /* Where the rows of a GRADIENT_PRODUCT begin, as the operands of matmul_gradient for the weight as it is
  * stored. Returns the number of rows. */
-int gradient_rows(const WeightGradient *gradient, const real **a, const real **b);
+int weight_gradient_rows(const WeightGradient *gradient, const real **a, const real **b);
 
 #endif

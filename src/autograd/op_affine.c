@@ -21,16 +21,16 @@ static void add_bias(const Tape *tape, const Node *node) {
 static void defer_gradient(Tape *tape, const Node *node) {
     const Affine *a = node->data;
     const Tensor *x = node->in[0], *y = node->out;
-    gradient_defer(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
-                                          .weight = a->weight,
-                                          .bias = a->bias,
-                                          .transposed = a->transposed,
-                                          .x = x->data,
-                                          .dy = tensor_gradient(y),
-                                          .rows = x->rows,
-                                          .inputs = x->columns,
-                                          .outputs = y->columns,
-                                          .stride = y->columns});
+    weight_gradient_defer(tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
+                                                 .weight = a->weight,
+                                                 .bias = a->bias,
+                                                 .transposed = a->transposed,
+                                                 .x = x->data,
+                                                 .dy = tensor_gradient(y),
+                                                 .rows = x->rows,
+                                                 .inputs = x->columns,
+                                                 .outputs = y->columns,
+                                                 .stride = y->columns});
 }
 
 /* y = x W, or d x += d y W^T. */

@@ -42,7 +42,7 @@ AttendedKeys spans_attended(const Spans *spans, int row, int heads, const Tensor
 
 /* A weight too small to change any rounded sum is set to 0. Otherwise, sharp scores would fill the
  * products that follow with denormal numbers, on which processors are many times slower. */
-static void drop_traces(size_t n, real *weights) {
+static void flush_tiny_weights(size_t n, real *weights) {
     const real trace = (real)1e-20;
     for (size_t i = 0; i < n; i++) weights[i] = weights[i] < trace ? 0 : weights[i];
 }
@@ -54,7 +54,7 @@ void op_masked_softmax_forward(Tape *tape, const Node *node) {
     for (int h = 0; h < node->out->rows; h++)
         for (int r = 0; r < s->rows; r++)
             if (s->length[r]) kern->softmax((size_t)s->length[r], tensor_row(node->out, h) + s->start[r]);
-    drop_traces(tensor_size(node->out), node->out->data);
+    flush_tiny_weights(tensor_size(node->out), node->out->data);
 }
 void op_masked_softmax_backward(Tape *tape, const Node *node) {
     const Spans *s = node->data;

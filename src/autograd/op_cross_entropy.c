@@ -103,16 +103,16 @@ static void multiply(const RowBlock *blocks, int rows, real *x, bool back) {
 /* The weight gradient of the output layer. */
 static void defer_gradient(const RowBlock *block) {
     const Param *weight = block->loss->options.weight;
-    gradient_defer(block->tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
-                                                 .weight = weight,
-                                                 .transposed = true,
-                                                 .x = numbers_of(block, false),
-                                                 .dy = block->logits,
-                                                 .rows = block->rows,
-                                                 .inputs = weight->columns,
-                                                 .outputs = weight->rows,
-                                                 .stride = row_stride(weight->rows)});
-    if (block->tape->grads) gradients_finish(block->tape); /* the next rows reuse the logits' memory */
+    weight_gradient_defer(block->tape, (WeightGradient){.kind = GRADIENT_PRODUCT,
+                                                        .weight = weight,
+                                                        .transposed = true,
+                                                        .x = numbers_of(block, false),
+                                                        .dy = block->logits,
+                                                        .rows = block->rows,
+                                                        .inputs = weight->columns,
+                                                        .outputs = weight->rows,
+                                                        .stride = row_stride(weight->rows)});
+    if (block->tape->grads) weight_gradients_finish(block->tape); /* the next rows reuse the logits' memory */
 }
 
 static void pass_back(const RowBlock *blocks, int count, int rows) {

@@ -53,13 +53,13 @@ void op_embedding_backward(Tape *tape, const Node *node) {
     if (tape->grads)
         add_rows(tensor_gradient(y), (size_t)y->columns, l->ids, y->rows, tape->grads + l->table->offset);
     else
-        gradient_defer(tape, (WeightGradient){.kind = GRADIENT_LOOKUP,
-                                              .weight = l->table,
-                                              .dy = tensor_gradient(y),
-                                              .rows = y->rows,
-                                              .outputs = y->columns,
-                                              .stride = y->columns,
-                                              .ids = l->ids});
+        weight_gradient_defer(tape, (WeightGradient){.kind = GRADIENT_LOOKUP,
+                                                     .weight = l->table,
+                                                     .dy = tensor_gradient(y),
+                                                     .rows = y->rows,
+                                                     .outputs = y->columns,
+                                                     .stride = y->columns,
+                                                     .ids = l->ids});
 }
 Tensor *op_embedding(Tape *tape, const Param *table, const int *ids, int rows) {
     Lookup *l = tape_alloc(tape, sizeof *l);

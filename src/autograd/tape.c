@@ -127,7 +127,7 @@ real *tape_gradient(Tape *tape, const Param *param) {
         if (tape->pending[i].kind == GRADIENT_SUM && tape->pending[i].weight == param)
             return tape->pending[i].sum;
     real *sum = arena_alloc_zeroed(tape->arena, (size_t)param->rows * (size_t)param->columns * sizeof *sum);
-    gradient_defer(tape, (WeightGradient){.kind = GRADIENT_SUM, .weight = param, .sum = sum});
+    weight_gradient_defer(tape, (WeightGradient){.kind = GRADIENT_SUM, .weight = param, .sum = sum});
     return sum;
 }
 
@@ -148,7 +148,7 @@ void tape_step_begin(Tape *tape, int first_row, int rows) {
 
 void tape_step_end(Tape *tape) { tape->sequence->open = false; }
 
-Tensor *tape_whole(Tape *tape, const Tensor *step) {
+Tensor *tape_all_steps(Tape *tape, const Tensor *step) {
     const TapeSequence *s = tape->sequence;
     for (int i = 0; i < s->buffers; i++) {
         const Tensor *b = &s->buffer[i];
@@ -182,7 +182,7 @@ Tensor *tape_run_same_shape(Tape *tape, OpId op, Tensor *x, const void *data) {
 
 void tape_end_backward(Tape *tape) {
     tape->first = tape->last = NULL;
-    gradients_finish(tape);
+    weight_gradients_finish(tape);
 }
 
 void tape_backward(Tape *tape) {

@@ -6,7 +6,7 @@
  *
  * Sequences. A recurrent network calls the same ops once per time step. Between tape_step_begin and
  * tape_step_end the k-th tape_step_tensor of each step is a slice of the k-th buffer of the whole sequence:
- * tape_whole gives all steps of a step's tensor as one matrix, so that the output layer and the weight
+ * tape_all_steps gives all steps of a step's tensor as one matrix, so that the output layer and the weight
  * gradients are one large product each.
  *
  * Weight gradients of affine maps are deferred to the end of tape_backward, where those of all steps become
@@ -73,7 +73,8 @@ Tensor *tape_step_tensor(Tape *tape, int rows, int columns);
 Tensor *tape_rows(Tape *tape, const Tensor *x, int first, int rows);
 /* A view of x with another shape; rows * columns must agree. */
 Tensor *tape_reshape(Tape *tape, const Tensor *x, int rows, int columns);
-/* The gradient of a small parameter, for an op to add to. Weights and tables: gradient_defer in matmul.h. */
+/* The gradient of a small parameter, for an op to add to. Weights and tables: weight_gradient_defer
+ * (matmul.h). */
 real *tape_gradient(Tape *tape, const Param *param);
 void *tape_alloc(Tape *tape, size_t bytes); /* arena memory for saved values and indices */
 
@@ -81,7 +82,7 @@ void tape_sequence_begin(Tape *tape, int total_rows);
 void tape_step_begin(Tape *tape, int first_row, int rows);
 void tape_step_end(Tape *tape);
 /* All rows of the sequence for a tape_step_tensor made inside a step. */
-Tensor *tape_whole(Tape *tape, const Tensor *step);
+Tensor *tape_all_steps(Tape *tape, const Tensor *step);
 void tape_sequence_end(Tape *tape);
 
 /* Compute the gradients of all recorded nodes. The caller has set the gradients of the outputs. */

@@ -45,13 +45,13 @@ static void *register_block(void *block, size_t bytes) {
 
 void *mem_alloc(size_t count, size_t size) {
     size_t bytes = array_bytes(count, size);
-    mem_scope_admit(bytes);
+    mem_scope_check_limit(bytes);
     return register_block(calloc(1, bytes), bytes);
 }
 
 void *mem_realloc(void *old, size_t count, size_t size) {
     size_t bytes = array_bytes(count, size);
-    mem_scope_admit(bytes);
+    mem_scope_check_limit(bytes);
     uintptr_t address = (uintptr_t)old;
     void *block = realloc(old, bytes);
     if (block) mem_scope_remove(address);
@@ -119,7 +119,7 @@ void *mem_aligned_uninitialized(size_t count, size_t size) {
     bool huge = bytes >= 2 * HUGE_PAGE;
     size_t unit = huge ? HUGE_PAGE : MEM_ALIGNMENT;
     bytes = (bytes + unit - 1) / unit * unit;
-    mem_scope_admit(bytes);
+    mem_scope_check_limit(bytes);
     return register_block(huge ? huge_block(bytes) : aligned_alloc(MEM_ALIGNMENT, bytes), bytes);
 }
 

@@ -75,7 +75,7 @@ bool mem_scope_run(MemScope *scope, void (*work)(void *context), void *context) 
     return true;
 }
 
-void mem_scope_file(int fd) {
+void mem_scope_set_file(int fd) {
     if (current) current->fd = fd;
 }
 
@@ -83,7 +83,7 @@ void mem_scope_exhausted(void) {
     if (current) longjmp(current->escape, 1);
 }
 
-void mem_scope_admit(size_t bytes) {
+void mem_scope_check_limit(size_t bytes) {
     if (current && current->limit > 0 && bytes > current->limit - current->bytes) mem_scope_exhausted();
 }
 

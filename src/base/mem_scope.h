@@ -7,9 +7,9 @@
  *     if (!scope || !mem_scope_run(scope, work, &context)) ...memory is exhausted
  *     mem_scope_free(scope);
  *
- * At the long jump the work may own only blocks of mem.h and one file (mem_scope_file): no lock, no thread,
- * no block of malloc. Nothing that outlives the scope may point to its blocks. workers_new starts no threads
- * in a scope.
+ * At the long jump the work may own only blocks of mem.h and one file (mem_scope_set_file): no lock, no
+ * thread, no block of malloc. Nothing that outlives the scope may point to its blocks. workers_new starts no
+ * threads in a scope.
  *
  * Owner   mem_scope_free releases the scope and its remaining blocks
  * Threads one thread at a time uses a scope; a block is freed in its own scope or together with it
@@ -31,10 +31,10 @@ bool mem_scope_run(MemScope *scope, void (*work)(void *context), void *context);
 size_t mem_scope_bytes(const MemScope *scope); /* of its blocks and their table now */
 bool mem_scope_active(void);                   /* does this thread run in a scope? */
 /* The file descriptor that the work has open while it allocates; a long jump closes it. -1: none any more. */
-void mem_scope_file(int fd);
+void mem_scope_set_file(int fd);
 
 /* For mem.c alone. */
-void mem_scope_admit(size_t bytes); /* leaves the work if `bytes` more would exceed the limit */
+void mem_scope_check_limit(size_t bytes); /* leaves the work if `bytes` more would exceed the limit */
 void mem_scope_add(void *block, size_t bytes);
 void mem_scope_remove(uintptr_t address);
 void mem_scope_exhausted(void); /* leaves the work; returns if this thread runs in no scope */

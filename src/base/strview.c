@@ -170,7 +170,7 @@ static bool same_letter(char a, char b) {
     return lower(a) == lower(b) || ((a == '-' || a == '_') && (b == '-' || b == '_'));
 }
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int min_int(int a, int b) { return a < b ? a : b; }
 
 /* Insertions, deletions, changes and swaps of neighbours, each 1 (optimal string alignment). */
 static int edit_distance(const char *a, size_t m, const char *b, size_t n) {
@@ -183,9 +183,9 @@ static int edit_distance(const char *a, size_t m, const char *b, size_t n) {
         row[0] = (int)i;
         for (size_t j = 1; j <= n; j++) {
             int best = last[j - 1] + !same_letter(a[i - 1], b[j - 1]);
-            best = least(best, least(last[j], row[j - 1]) + 1);
+            best = min_int(best, min_int(last[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
-                best = least(best, before[j - 2] + 1);
+                best = min_int(best, before[j - 2] + 1);
             row[j] = best;
         }
         int *free_row = before;
@@ -207,7 +207,7 @@ const char *str_nearest(const char *word, const char *const *candidates, size_t 
         /* The beginning of a name counts like one typing error. */
         if (length >= 3 && candidate_length > length &&
             edit_distance(word, length, candidates[i], length) == 0)
-            distance = least(distance, 1);
+            distance = min_int(distance, 1);
         if (distance < nearest_distance) {
             nearest_distance = distance;
             nearest = candidates[i];

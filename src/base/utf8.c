@@ -69,9 +69,9 @@ void utf8_add(StrBuf *out, int code_point) {
 }
 
 size_t utf8_before(StrView text, size_t at) {
-    enum { MOST_BYTES = 4 };
+    enum { MAX_BYTES = 4 };
     size_t start = at - 1;
-    while (start > 0 && at - start < MOST_BYTES && utf8_continues(text.data[start])) start--;
+    while (start > 0 && at - start < MAX_BYTES && utf8_continues(text.data[start])) start--;
     return start;
 }
 

@@ -51,7 +51,7 @@ static Status read_pieces(BleuOptions *options) {
     return status;
 }
 
-static Status prepare(void *options_, bool sentence_level) {
+static Status check_options(void *options_, bool sentence_level) {
     BleuOptions *options = options_;
     options->effective_order = sentence_level;
     if (options->tokenizer < BLEU_TOKENIZER_PIECES || options->pieces) return STATUS_OK;
@@ -230,7 +230,7 @@ const Metric METRIC_BLEU = {.name = "bleu",
                             .rows = ROWS,
                             .options_size = sizeof(BleuOptions),
                             .digits = 1,
-                            .prepare = prepare,
+                            .check_options = check_options,
                             .width = width,
                             .count = count,
                             .score = score,

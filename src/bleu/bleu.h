@@ -31,7 +31,7 @@ typedef enum { BLEU_SMOOTH_EXP, BLEU_SMOOTH_FLOOR, BLEU_SMOOTH_ADD_K, BLEU_SMOOT
 typedef struct {
     int tokenizer;         /* as of bleu_tokenizer_name */
     char *spm;             /* file of `pieces` */
-    SentencePiece *pieces; /* read by `prepare`; the caller frees it */
+    SentencePiece *pieces; /* read by `check_options`; the caller frees it */
     bool lowercase;
     int smoothing;        /* BleuSmoothing */
     double smooth_value;  /* of floor and add-k; below 0: the defaults 0.1 and 1 */

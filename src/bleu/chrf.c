@@ -27,7 +27,7 @@ static const Option ROWS[] = {
 };
 /* clang-format on */
 
-static Status prepare(void *options_, bool sentence_level) {
+static Status check_options(void *options_, bool sentence_level) {
     const ChrfOptions *options = options_;
     (void)sentence_level;
     if (options->char_order + options->word_order > 0) return STATUS_OK;
@@ -148,7 +148,7 @@ const Metric METRIC_CHRF = {.name = "chrf",
                             .rows = ROWS,
                             .options_size = sizeof(ChrfOptions),
                             .digits = 1,
-                            .prepare = prepare,
+                            .check_options = check_options,
                             .width = width,
                             .count = count,
                             .score = score,

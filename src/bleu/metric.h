@@ -54,7 +54,7 @@ typedef struct {
     size_t options_size;
     int digits; /* decimals of a report by default */
     /* Completes and checks the options; or NULL. */
-    Status (*prepare)(void *options, bool sentence_level);
+    Status (*check_options)(void *options, bool sentence_level);
     /* Number of statistics of a segment, at most METRIC_MAX_WIDTH. */
     int (*width)(const void *options);
     /* Statistics of one segment. A reference with NULL data is absent; at least one is present. */

@@ -46,13 +46,15 @@ static double rounded(double value, int width) {
     return result;
 }
 
-static bool shows_interval(const Result *result) { return result->has_interval && result->interval.mean > 0; }
+static bool shows_interval(const SystemScore *result) {
+    return result->has_interval && result->interval.mean > 0;
+}
 
-static void write_interval(const Result *result, int width, StrBuf *out) {
+static void write_interval(const SystemScore *result, int width, StrBuf *out) {
     strbuf_format(out, "μ = %.*f ± %.*f", width, result->interval.mean, width, result->interval.half_width);
 }
 
-static void write_score(const Result *result, const ReportStyle *style, StrBuf *out) {
+static void write_score(const SystemScore *result, const ReportStyle *style, StrBuf *out) {
     strbuf_format(out, "%.*f", style->width, result->score);
     if (!shows_interval(result)) return;
     strbuf_add(out, style->colour ? SV(" " COLOUR_CYAN "(") : SV(" ("));
@@ -61,7 +63,7 @@ static void write_score(const Result *result, const ReportStyle *style, StrBuf *
 }
 
 /* "20.8" or "BLEU|... = 20.8 ..." */
-static void write_line(const Signature *signature, const Result *result, const ReportStyle *style,
+static void write_line(const Signature *signature, const SystemScore *result, const ReportStyle *style,
                        StrBuf *out) {
     if (style->score_only) {
         write_score(result, style, out);
@@ -90,7 +92,7 @@ static void put_line_number(StrBuf *out, int indent, const char *key, double val
     strbuf_free(&number);
 }
 
-static void write_object(const Signature *signature, const Result *result, const ReportStyle *style,
+static void write_object(const Signature *signature, const SystemScore *result, const ReportStyle *style,
                          StrBuf *out) {
     enum { INDENT = 1 };
     StrBuf text = {0};
@@ -200,7 +202,7 @@ static void put_value(StrBuf *out, const char *key, double value) {
 }
 
 /* An object, if the systems are compared; otherwise the score as a string. */
-static void add_result(StrBuf *out, const Result *result, bool compared, int width) {
+static void add_result(StrBuf *out, const SystemScore *result, bool compared, int width) {
     if (!compared) {
         strbuf_format(out, "\"%.*f\"", width, result->score);
         return;
@@ -214,8 +216,8 @@ static void add_result(StrBuf *out, const Result *result, bool compared, int wid
 }
 
 static void write_systems(const ScoreTable *table, int width, StrBuf *out) {
-    const Scoring *scoring = &table->scoring;
-    const Result *result = table->results;
+    const ScoringOptions *scoring = &table->scoring;
+    const SystemScore *result = table->results;
     json_open_array(out);
     for (size_t s = 0; s < scoring->systems->count; s++) {
         json_write_line(out, SYSTEM_INDENT);
@@ -257,7 +259,7 @@ static void write_columns(const StrBuf *cells, size_t rows, size_t columns, StrB
 }
 
 /* "60.2 (60.1 ± 3.4) (p = 0.0120)*" */
-static void write_cell(const Result *result, int width, StrBuf *out) {
+static void write_cell(const SystemScore *result, int width, StrBuf *out) {
     strbuf_format(out, "%.*f", width, result->score);
     if (result->has_interval)
         strbuf_format(out, " (%.*f ± %.*f)", width, result->interval.mean, width,
@@ -268,14 +270,14 @@ static void write_cell(const Result *result, int width, StrBuf *out) {
 
 /* A row for each system, a column for each metric, and the signatures. */
 static void write_table(const ScoreTable *table, const ReportStyle *style, StrBuf *out) {
-    const Scoring *scoring = &table->scoring;
+    const ScoringOptions *scoring = &table->scoring;
     size_t rows = scoring->systems->count + 1, columns = scoring->metric_count + 1;
     StrBuf *cells = mem_alloc(rows * columns, sizeof *cells);
     strbuf_add(&cells[0], SV("System"));
     for (size_t c = 1; c < columns; c++)
         strbuf_format(&cells[c], "%s%s", table->signatures[c - 1].name,
                       table->results[0].has_interval ? " (μ ± 95% CI)" : "");
-    const Result *result = table->results;
+    const SystemScore *result = table->results;
     for (size_t r = 1; r < rows; r++) {
         strbuf_add(&cells[r * columns], sv_trim(sv(scoring->systems->lists[r - 1].name)));
         for (size_t c = 1; c < columns; c++) write_cell(result++, style->width, &cells[r * columns + c]);

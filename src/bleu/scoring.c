@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-static Signature make_signature(const Scoring *scoring, ConfiguredMetric configured) {
+static Signature make_signature(const ScoringOptions *scoring, ConfiguredMetric configured) {
     Signature signature = {.count = 0};
     signature_add(&signature, "nrefs", "#", "%zu", scoring->references->count);
     if (scoring->test != TEST_NONE) {
@@ -18,7 +18,7 @@ static Signature make_signature(const Scoring *scoring, ConfiguredMetric configu
     return signature;
 }
 
-static Statistics count_system(const Scoring *scoring, ConfiguredMetric configured, size_t system) {
+static Statistics count_system(const ScoringOptions *scoring, ConfiguredMetric configured, size_t system) {
     const LineSet *references = scoring->references;
     const LineList *lines = &scoring->systems->lists[system];
     const StrView **columns = mem_alloc(references->count, sizeof *columns);
@@ -29,8 +29,8 @@ static Statistics count_system(const Scoring *scoring, ConfiguredMetric configur
     return statistics;
 }
 
-static Result make_result(const Statistics *statistics) {
-    Result result = {.score = statistics_score(statistics)};
+static SystemScore make_result(const Statistics *statistics) {
+    SystemScore result = {.score = statistics_score(statistics)};
     const ConfiguredMetric configured = statistics->configured;
     if (configured.metric->describe) {
         double sums[METRIC_MAX_WIDTH];
@@ -41,13 +41,13 @@ static Result make_result(const Statistics *statistics) {
 }
 
 /* The results of one metric. Those of successive systems are `stride` apart. */
-static void score_metric(const Scoring *scoring, ConfiguredMetric configured, Result *results,
+static void score_metric(const ScoringOptions *scoring, ConfiguredMetric configured, SystemScore *results,
                          size_t stride) {
     uint64_t seed = scoring->seed->number;
     Statistics baseline = {.count = 0};
     for (size_t s = 0; s < scoring->systems->count; s++) {
         Statistics system = count_system(scoring, configured, s);
-        Result *result = &results[s * stride];
+        SystemScore *result = &results[s * stride];
         *result = make_result(&system);
         result->has_interval = scoring->test != TEST_NONE;
         result->has_p_value = scoring->test == TEST_PAIRED_BOOTSTRAP && s > 0;
@@ -64,7 +64,7 @@ static void score_metric(const Scoring *scoring, ConfiguredMetric configured, Re
     statistics_free(&baseline);
 }
 
-ScoreTable score_systems(const Scoring *scoring) {
+ScoreTable score_systems(const ScoringOptions *scoring) {
     size_t metrics = scoring->metric_count;
     ScoreTable table = {.scoring = *scoring, .result_count = scoring->systems->count * metrics};
     table.signatures = mem_alloc(metrics, sizeof *table.signatures);
@@ -76,7 +76,7 @@ ScoreTable score_systems(const Scoring *scoring) {
     return table;
 }
 
-ScoreTable score_sentences(const Scoring *scoring) {
+ScoreTable score_sentences(const ScoringOptions *scoring) {
     Statistics system = count_system(scoring, scoring->metrics[0], 0);
     ScoreTable table = {.scoring = *scoring, .result_count = system.count};
     table.signatures = mem_alloc(1, sizeof *table.signatures);

@@ -10,7 +10,7 @@ typedef enum {
     TEST_NONE,
     TEST_CONFIDENCE,       /* an interval for each system */
     TEST_PAIRED_BOOTSTRAP, /* intervals, and a p-value of each system against the first one */
-} Test;
+} SignificanceTest;
 
 /* One system under one metric. */
 typedef struct {
@@ -19,28 +19,28 @@ typedef struct {
     Interval interval;
     double p_value;
     StrBuf details; /* from Metric.describe; often empty */
-} Result;
+} SystemScore;
 
 typedef struct {
     const LineSet *systems, *references; /* with a paired test, the first system is the baseline */
     const ConfiguredMetric *metrics;
     size_t metric_count;
-    Test test;
+    SignificanceTest test;
     int trials; /* resamples */
     const Seed *seed;
-} Scoring;
+} ScoringOptions;
 
 /* Owner: the table owns signatures and results; the targets of the pointers in `scoring` must outlive it. */
 typedef struct {
-    Scoring scoring;
+    ScoringOptions scoring;
     Signature *signatures; /* [metric] */
-    Result *results;       /* [system][metric]; of score_sentences: [segment] */
+    SystemScore *results;  /* [system][metric]; of score_sentences: [segment] */
     size_t result_count;
 } ScoreTable;
 
 /* Release with score_table_free. */
-ScoreTable score_systems(const Scoring *scoring);
-ScoreTable score_sentences(const Scoring *scoring); /* the first metric, the first system, no test */
+ScoreTable score_systems(const ScoringOptions *scoring);
+ScoreTable score_sentences(const ScoringOptions *scoring); /* the first metric, the first system, no test */
 void score_table_free(ScoreTable *table);
 
 #endif

@@ -210,7 +210,7 @@ static Status hint_tokenizer(int argc, char **argv) {
     return STATUS_OK;
 }
 
-static Test test_of(const Run *run) {
+static SignificanceTest test_of(const Run *run) {
     if (run->paired_bs) return TEST_PAIRED_BOOTSTRAP;
     return run->confidence && run->confidence_n > 1 ? TEST_CONFIDENCE : TEST_NONE;
 }
@@ -352,7 +352,8 @@ static int by_name(const void *a, const void *b) {
 
 static Status add_metric(const Run *run, size_t m, const void *options, ConfiguredMetric *metrics,
                          size_t *count) {
-    if (METRICS[m]->prepare) TRY(METRICS[m]->prepare(run->metric_options[m], run->sentence_level));
+    if (METRICS[m]->check_options)
+        TRY(METRICS[m]->check_options(run->metric_options[m], run->sentence_level));
     metrics[(*count)++] = (ConfiguredMetric){METRICS[m], options};
     return STATUS_OK;
 }
@@ -414,7 +415,7 @@ static ReportFormat format_of(const Run *run) {
 static Status score(Run *run, StrBuf *out) {
     ConfiguredMetric metrics[METRIC_COUNT + 1];
     Seed seed;
-    Scoring scoring = {&run->systems, &run->reference_lines, metrics, 0, test_of(run), 0, &seed};
+    ScoringOptions scoring = {&run->systems, &run->reference_lines, metrics, 0, test_of(run), 0, &seed};
     scoring.trials = run->paired_bs ? run->paired_bs_n : run->confidence_n;
     if (run->quiet) log_set_level(LOG_WARN);
     TRY(choose_metrics(run, metrics, &scoring.metric_count));

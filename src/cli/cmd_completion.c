@@ -287,11 +287,11 @@ static void join_words(StrList *words, int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         bool equals = strcmp(argv[i], "=") == 0;
         if (words->count > 0 && (equals || joins)) {
-            StrBuf joined = {0};
-            strbuf_format(&joined, "%s%s", words->items[words->count - 1], argv[i]);
+            StrBuf line = {0};
+            strbuf_format(&line, "%s%s", words->items[words->count - 1], argv[i]);
             mem_free(words->items[--words->count]);
-            strlist_add(words, strbuf_view(&joined));
-            strbuf_free(&joined);
+            strlist_add(words, strbuf_view(&line));
+            strbuf_free(&line);
         } else {
             strlist_add(words, sv(argv[i]));
         }

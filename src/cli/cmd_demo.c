@@ -84,11 +84,11 @@ static const char *find_name(int argc, char **argv, const OptionTable *all) {
 /* `all`: the options of each demo. */
 static Status demo(int argc, char **argv, const OptionTable *all) {
     const char *name = find_name(argc, argv, all);
-    const Demo *chosen = name ? demo_named(name) : NULL;
-    if (name && !chosen) return fail_demo(name);
+    const Demo *row = name ? demo_named(name) : NULL;
+    if (name && !row) return fail_demo(name);
     OptionTable one[] = {{0}, {0}};
     for (int i = 0; i < DEMO_COUNT; i++)
-        if (DEMOS[i] == chosen) one[0] = all[i];
+        if (DEMOS[i] == row) one[0] = all[i];
     /* Without a name: --help, or an option that no demo has. */
     const OptionTable *tables = name ? one : all;
     StrList rest;
@@ -104,7 +104,7 @@ static Status demo(int argc, char **argv, const OptionTable *all) {
         status_fail(STATUS_USAGE, "unexpected argument '%s': demo %s takes only options", other, name);
         status = status_hint(STATUS_USAGE, "attn-mt demo --help lists them");
     } else if (status == STATUS_OK) {
-        status = chosen->run(one[0].target);
+        status = row->run(one[0].target);
     }
     mem_free(rest.items);
     options_free(tables);

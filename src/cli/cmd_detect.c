@@ -105,11 +105,11 @@ static Status detect_lines(Session *session, LineReader *reader) {
 }
 
 /* The names that are given, otherwise those of all fingerprints; views into `known`. */
-static Status choose_languages(const DetectOptions *options, StrBuf *known, Session *session) {
+static Status choose_languages(const DetectOptions *options, StrBuf *codes, Session *session) {
     StrView rest, code;
     size_t capacity = 0;
-    if (options->languages.count == 0) TRY(detect_known_languages(known));
-    rest = strbuf_view(known);
+    if (options->languages.count == 0) TRY(detect_known_languages(codes));
+    rest = strbuf_view(codes);
     while (sv_next(&rest, ' ', &code)) {
         MEM_GROW(session->languages, capacity, (size_t)session->count + 1);
         session->languages[session->count++] = code;
@@ -168,13 +168,13 @@ static Status detect_file(Session *session, const char *path) {
 
 static Status run(const StrList *files, const void *target) {
     const DetectOptions *options = target;
-    StrBuf known = {0};
+    StrBuf codes = {0};
     Session session = {.n_best = options->n_best, .json = options->json, .window = {.max_lines = 1000}};
     if (files->count > 1) {
         status_fail(STATUS_USAGE, "more than one file given");
         return status_hint(STATUS_USAGE, "cat FILE... | attn-mt detect");
     }
-    Status status = choose_languages(options, &known, &session);
+    Status status = choose_languages(options, &codes, &session);
     if (status == STATUS_OK) status = detector_open(&session.detector, session.languages, session.count);
     if (status == STATUS_OK) status = check_languages(&session);
     if (status == STATUS_OK) {
@@ -186,7 +186,7 @@ static Status run(const StrList *files, const void *target) {
     line_window_free(&session.window);
     mem_free(session.ranked);
     mem_free(session.languages);
-    strbuf_free(&known);
+    strbuf_free(&codes);
     return status;
 }
 

@@ -183,7 +183,7 @@ static Status write_codes(const Tokenizer *tokenizer, const char *path) {
     StrBuf codes = {0};
     if (!tokenizer_write_codes(tokenizer, &codes))
         return status_fail(STATUS_USAGE, "this model has no byte-pair merges: its tokenizer is not 'bpe'");
-    Status status = file_put(path, strbuf_view(&codes));
+    Status status = file_write_whole(path, strbuf_view(&codes));
     strbuf_free(&codes);
     return status;
 }

@@ -64,13 +64,12 @@ typedef struct {
 } Row;
 
 /* "en-fr", "en-fra,eng", "en-fra,eng,deu,... (12)" */
-static void add_languages(const ModelAbout *about, StrBuf *out) {
-    size_t count = about->targets.count;
-    if (!about->source[0] && count == 0) strbuf_add(out, SV("unknown"));
-    if (about->source[0] || count > 0)
-        strbuf_format(out, "%s-", about->source[0] ? about->source : "unknown");
+static void add_languages(const ModelInfo *info, StrBuf *out) {
+    size_t count = info->targets.count;
+    if (!info->source[0] && count == 0) strbuf_add(out, SV("unknown"));
+    if (info->source[0] || count > 0) strbuf_format(out, "%s-", info->source[0] ? info->source : "unknown");
     for (size_t i = 0; i < count && i < SHOWN_TARGETS; i++)
-        strbuf_format(out, "%s%s", i ? "," : "", about->targets.items[i]);
+        strbuf_format(out, "%s%s", i ? "," : "", info->targets.items[i]);
     if (count > SHOWN_TARGETS) strbuf_format(out, ",... (%zu)", count);
 }
 
@@ -89,11 +88,11 @@ static void fill_row(Row *row, const RegistryModel *model) {
     char size[32];
     StrView path = sv(model->path);
     strbuf_add(&row->cells[0], sv(model->name));
-    add_languages(&model->about, &row->cells[1]);
-    strbuf_add(&row->cells[2], sv(model->about.program));
-    add_parameters(model->about.parameters, &row->cells[3]);
-    strbuf_add(&row->cells[4], sv(model->about.precision));
-    strbuf_add(&row->cells[5], sv(str_bytes((double)model->about.bytes, size)));
+    add_languages(&model->info, &row->cells[1]);
+    strbuf_add(&row->cells[2], sv(model->info.program));
+    add_parameters(model->info.parameters, &row->cells[3]);
+    strbuf_add(&row->cells[4], sv(model->info.precision));
+    strbuf_add(&row->cells[5], sv(str_bytes((double)model->info.bytes, size)));
     strbuf_add(&row->cells[6], (StrView){path.data, (size_t)(strrchr(path.data, '/') - path.data)});
     for (int c = 0; c < COLUMNS; c++) keep_on_line(&row->cells[c]);
 }
@@ -123,20 +122,20 @@ static void write_table(const Registry *registry, StrBuf *out) {
 }
 
 static void write_model_json(const RegistryModel *model, StrBuf *out) {
-    const ModelAbout *about = &model->about;
+    const ModelInfo *info = &model->info;
     json_open_object(out);
     json_put_string(out, "name", sv(model->name));
     json_put_string(out, "path", sv(model->path));
-    json_put_string(out, "source", sv(about->source));
+    json_put_string(out, "source", sv(info->source));
     json_put_array(out, "targets");
-    for (size_t i = 0; i < about->targets.count; i++) json_write_string(out, sv(about->targets.items[i]));
+    for (size_t i = 0; i < info->targets.count; i++) json_write_string(out, sv(info->targets.items[i]));
     json_close_array(out);
-    json_put_bool(out, "chooses_target", about->chooses_target);
-    json_put_string(out, "program", sv(about->program));
-    json_put_string(out, "source_sha256", sv(about->source_sha256));
-    json_put_integer(out, "parameters", about->parameters);
-    json_put_string(out, "precision", sv(about->precision));
-    json_put_integer(out, "bytes", about->bytes);
+    json_put_bool(out, "chooses_target", info->chooses_target);
+    json_put_string(out, "program", sv(info->program));
+    json_put_string(out, "source_sha256", sv(info->source_sha256));
+    json_put_integer(out, "parameters", info->parameters);
+    json_put_string(out, "precision", sv(info->precision));
+    json_put_integer(out, "bytes", info->bytes);
     json_put_bool(out, "own", model->own);
     json_close_object(out);
 }
@@ -191,7 +190,7 @@ static Status list(bool json) {
 /* The file, which need not be a sound model. */
 static Status remove_model(const char *name) {
     StrBuf folder = {0}, path = {0};
-    Status status = registry_own_folder(&folder);
+    Status status = registry_user_folder(&folder);
     if (status == STATUS_OK) status = registry_path(name, &path);
     if (status == STATUS_OK) {
         StrBuf own = {0};

@@ -38,7 +38,7 @@ static const Option SERVE_OPTIONS[] = {
      .default_text = "0", .max = 1000,
      .arg = "N",
      .help = "hypotheses per sentence, 1 = greedy search, 0 = as in the model file"},
-    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MOST,
+    {.flag = "shortlist", .type = OPT_INT, FIELD(shortlist), .default_text = "0", .max = SHORTLIST_MAX,
      .arg = "N",
      .help = "consider only the N most frequent target tokens and N likely translations of each source "
              "token, which is faster; 0 = all tokens"},

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/progress_line.h"
 
-Status command_print(StrView text) { return file_put("-", text); }
+Status command_print(StrView text) { return file_write_whole("-", text); }
 
 Status command_print_report(StrBuf *text) {
     log_sanitize(text->data, text->length);

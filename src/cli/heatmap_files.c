@@ -96,7 +96,7 @@ Status heatmap_files_write(const HeatmapFiles *files, HeatmapFormat format, int 
     strbuf_add(&path, prefix);
     if (number > 0) strbuf_format(&path, "-%d", number);
     strbuf_format(&path, ".%s", suffix);
-    Status status = file_put(strbuf_text(&path), strbuf_view(content));
+    Status status = file_write_whole(strbuf_text(&path), strbuf_view(content));
     if (status == STATUS_OK && !files->quiet) log_info("wrote %s", strbuf_text(&path));
     strbuf_free(&path);
     return status;

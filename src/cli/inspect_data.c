@@ -88,16 +88,16 @@ static bool valid_is_swapped(const PairStats *stats) {
 /* ---- text ---- */
 
 /* The name of the only file is in the first line of the report. */
-static void add_places(const Finding *finding, const StrList *files, StrBuf *out) {
+static void add_locations(const Finding *finding, const StrList *files, StrBuf *out) {
     enum { FEW = 5 };
     int shown = finding->count < FEW ? (int)finding->count : FEW;
     if (shown > 0) strbuf_add(out, SV("  "));
     if (files->count > 1) {
-        pair_places_format(finding->places, shown, files, out);
+        pair_locations_format(finding->locations, shown, files, out);
     } else {
         for (int i = 0; i < shown; i++) {
             const char *before = i > 0 ? ", " : finding->count > 1 ? "lines " : "line ";
-            strbuf_format(out, "%s%ld", before, finding->places[i].line);
+            strbuf_format(out, "%s%ld", before, finding->locations[i].line);
         }
     }
     if (finding->count > FEW) strbuf_add(out, SV(", ..."));
@@ -108,7 +108,7 @@ static void add_finding(const PairStats *stats, FindingKind kind, const StrList 
     char count[32];
     if (!is_reported(stats, kind)) return;
     strbuf_format(out, "  %-36s %10s", FINDING_TEXTS[kind], str_count(finding->count, count));
-    add_places(finding, files, out);
+    add_locations(finding, files, out);
     strbuf_add_char(out, '\n');
 }
 
@@ -120,11 +120,11 @@ static void add_lengths(const char *side, const char *unit, const Histogram *his
         str_count(histogram_quantile(histogram, 0.95), number[1]), str_count(histogram->greatest, number[2]));
 }
 
-enum { MOST_SCRIPTS = 4 };
+enum { MAX_SCRIPTS = 4 };
 
 static void add_characters(const PairStats *stats, int side, StrBuf *out) {
-    ScriptCount scripts[MOST_SCRIPTS];
-    int distinct, once, count = pair_stats_scripts(stats, side, scripts, MOST_SCRIPTS, &distinct, &once);
+    ScriptCount scripts[MAX_SCRIPTS];
+    int distinct, once, count = pair_stats_scripts(stats, side, scripts, MAX_SCRIPTS, &distinct, &once);
     char number[32], rare[32];
     double letters = 0;
     for (int i = 0; i < count; i++) letters += (double)scripts[i].letters;
@@ -224,8 +224,8 @@ static void add_quantiles(const char *name, const Histogram *histogram, StrBuf *
 }
 
 static void add_json_side(const PairStats *stats, int side, StrBuf *out) {
-    ScriptCount scripts[MOST_SCRIPTS];
-    int distinct, once, count = pair_stats_scripts(stats, side, scripts, MOST_SCRIPTS, &distinct, &once);
+    ScriptCount scripts[MAX_SCRIPTS];
+    int distinct, once, count = pair_stats_scripts(stats, side, scripts, MAX_SCRIPTS, &distinct, &once);
     json_write_line(out, 0);
     json_put_object(out, SIDE_NAMES[side]);
     add_quantiles("words", &stats->words[side], out);
@@ -265,17 +265,17 @@ static void add_json_ratio(const Histogram *ratio, StrBuf *out) {
 static long add_json_lines(const Finding *finding, long first, StrBuf *out) {
     long i = first;
     json_put_array(out, "lines");
-    for (; i < finding->count && finding->places[i].entry == finding->places[first].entry; i++)
-        json_write_integer(out, finding->places[i].line);
+    for (; i < finding->count && finding->locations[i].entry == finding->locations[first].entry; i++)
+        json_write_integer(out, finding->locations[i].line);
     json_close_array(out);
     return i;
 }
 
-static void add_json_places(const Finding *finding, const StrList *files, StrBuf *out) {
+static void add_json_locations(const Finding *finding, const StrList *files, StrBuf *out) {
     json_put_array(out, "files");
     for (long i = 0; i < finding->count;) {
         json_open_object(out);
-        json_put_string(out, "file", sv(files->items[finding->places[i].entry]));
+        json_put_string(out, "file", sv(files->items[finding->locations[i].entry]));
         i = add_json_lines(finding, i, out);
         json_close_object(out);
     }
@@ -287,7 +287,7 @@ static void add_json_finding(const char *key, const Finding *finding, const StrL
     json_put_object(out, key);
     json_put_integer(out, "count", finding->count);
     if (files->count > 1)
-        add_json_places(finding, files, out);
+        add_json_locations(finding, files, out);
     else
         add_json_lines(finding, 0, out);
     json_close_object(out);
@@ -442,8 +442,8 @@ static Status check_outputs(const PairCleanOptions *clean, StrList *files) {
 }
 
 /* Everything that can be wrong is found before the files are read. `dropped`: for the name of the file. */
-static Status prepare_clean(const InspectData *options, const StrList *files, const DataOptions *data,
-                            StrBuf *dropped, PairCleanOptions *clean) {
+static Status read_clean_options(const InspectData *options, const StrList *files, const DataOptions *data,
+                                 StrBuf *dropped, PairCleanOptions *clean) {
     clean->drop = findings_to_drop(options->drop);
     clean->output = options->clean;
     if (options->dropped)
@@ -490,7 +490,7 @@ Status inspect_data(const InspectData *options, const StrList *files) {
     StrBuf dropped = {0};
     Status status = choose_columns(options, files->items[0], &data);
     if (status == STATUS_OK && options->clean)
-        status = prepare_clean(options, files, &data, &dropped, &clean);
+        status = read_clean_options(options, files, &data, &dropped, &clean);
     if (status == STATUS_OK) status = report(options, files, &data, options->clean ? &clean : NULL);
     strlist_free(&clean.parts);
     strbuf_free(&dropped);

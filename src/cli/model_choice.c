@@ -48,17 +48,17 @@ static void set_target(char **target, const char *name) {
 }
 
 /* "fra, eng": at most 20. */
-static void list_targets(const ModelAbout *about, StrBuf *out) {
+static void list_targets(const ModelInfo *info, StrBuf *out) {
     enum { MOST = 20 };
-    for (size_t i = 0; i < about->targets.count && i < MOST; i++)
-        strbuf_format(out, "%s%s", i ? ", " : "", about->targets.items[i]);
-    if (about->targets.count > MOST) strbuf_add(out, SV(", ..."));
+    for (size_t i = 0; i < info->targets.count && i < MOST; i++)
+        strbuf_format(out, "%s%s", i ? ", " : "", info->targets.items[i]);
+    if (info->targets.count > MOST) strbuf_add(out, SV(", ..."));
 }
 
-static Status fail_languages(const char *path, const ModelAbout *about, StrView source, StrView target) {
+static Status fail_languages(const char *path, const ModelInfo *info, StrView source, StrView target) {
     StrBuf targets = {0};
-    list_targets(about, &targets);
-    status_fail(STATUS_USAGE, "'%.400s' translates from %s to %s, not from %.*s to %.*s", path, about->source,
+    list_targets(info, &targets);
+    status_fail(STATUS_USAGE, "'%.400s' translates from %s to %s, not from %.*s to %.*s", path, info->source,
                 strbuf_text(&targets), SV_ARG(source), SV_ARG(target));
     strbuf_free(&targets);
     return status_hint(STATUS_USAGE, "without --model, --languages chooses a model");
@@ -75,18 +75,18 @@ static bool translates(const RegistryModel *model, StrView source, StrView targe
 
 /* Can this model translate the pair? If its languages are unknown, it may. */
 static Status check_languages(const char *path, StrView source, StrView target, char **token) {
-    ModelAbout about;
+    ModelInfo info;
     RegistryStep step;
-    TRY(modelfile_about(&about, path));
-    RegistryModel model = {.name = (char *)path, .path = (char *)path, .about = about};
+    TRY(modelfile_read_info(&info, path));
+    RegistryModel model = {.name = (char *)path, .path = (char *)path, .info = info};
     Status status = STATUS_OK;
-    if (about.source[0] && about.targets.count > 0) {
+    if (info.source[0] && info.targets.count > 0) {
         if (!translates(&model, source, target, &step))
-            status = fail_languages(path, &about, source, target);
+            status = fail_languages(path, &info, source, target);
         else if (step.chooses_target)
             set_target(token, step.target);
     }
-    model_about_free(&about);
+    model_info_free(&info);
     return status;
 }
 
@@ -99,7 +99,7 @@ static void warn_of_damaged(const Registry *registry, bool quiet) {
 
 /* Takes the model, and says why. */
 static void take(StrList *models, const RegistryModel *model, bool quiet, const char *why) {
-    if (!quiet) log_info("model    '%s': %s", model->about.source[0] ? model->name : model->path, why);
+    if (!quiet) log_info("model    '%s': %s", model->info.source[0] ? model->name : model->path, why);
     strlist_add(models, sv(model->path));
 }
 
@@ -109,14 +109,14 @@ static bool take_newest_run(StrList *models, StrView source, StrView target, boo
     RegistryStep step = {0}, newest_step = {0};
     registry_open_runs(&runs, RUNS);
     const RegistryModel *newest = NULL;
-    struct stat about, newest_about = {0};
+    struct stat info, newest_info = {0};
     for (size_t i = 0; i < runs.count; i++) {
         if (source.length > 0 && !translates(&runs.items[i], source, target, &step)) continue;
-        if (stat(runs.items[i].path, &about) != 0) continue;
-        bool newer = !newest || about.st_mtim.tv_sec > newest_about.st_mtim.tv_sec ||
-                     (about.st_mtim.tv_sec == newest_about.st_mtim.tv_sec &&
-                      about.st_mtim.tv_nsec > newest_about.st_mtim.tv_nsec);
-        if (newer) newest = &runs.items[i], newest_about = about, newest_step = step;
+        if (stat(runs.items[i].path, &info) != 0) continue;
+        bool newer = !newest || info.st_mtim.tv_sec > newest_info.st_mtim.tv_sec ||
+                     (info.st_mtim.tv_sec == newest_info.st_mtim.tv_sec &&
+                      info.st_mtim.tv_nsec > newest_info.st_mtim.tv_nsec);
+        if (newer) newest = &runs.items[i], newest_info = info, newest_step = step;
     }
     if (newest) {
         if (newest_step.chooses_target) set_target(token, newest_step.target);
@@ -135,11 +135,10 @@ static void list_pairs(const Registry *registry, StrBuf *out) {
     enum { MOST = 20 };
     size_t count = 0;
     for (size_t i = 0; i < registry->count; i++) {
-        const ModelAbout *about = &registry->items[i].about;
-        for (size_t t = 0; t < about->targets.count && about->source[0]; t++)
+        const ModelInfo *info = &registry->items[i].info;
+        for (size_t t = 0; t < info->targets.count && info->source[0]; t++)
             if (count++ < MOST)
-                strbuf_format(out, "%s%s-%s", out->length ? ", " : "", about->source,
-                              about->targets.items[t]);
+                strbuf_format(out, "%s%s-%s", out->length ? ", " : "", info->source, info->targets.items[t]);
     }
     if (count > MOST) strbuf_add(out, SV(", ..."));
 }
@@ -253,7 +252,7 @@ static bool has_language(const StrList *languages, const char *name) {
 static void list_sources(const Registry *registry, StrView target, StrList *sources) {
     RegistryStep steps[REGISTRY_STEPS];
     for (size_t i = 0; i < registry->count; i++) {
-        const char *source = registry->items[i].about.source;
+        const char *source = registry->items[i].info.source;
         if (!source[0] || has_language(sources, source) || language_names_match(sv(source), target)) continue;
         if (registry_route(registry, sv(source), target, REGISTRY_STEPS, steps) > 0)
             strlist_add(sources, sv(source));

@@ -81,13 +81,13 @@ static const char *sentence_of(StrView language) {
     return NULL;
 }
 
-static Status translate_sentence(const Ensemble *models, const ModelAbout *about, const char *sentence) {
+static Status translate_sentence(const Ensemble *models, const ModelInfo *info, const char *sentence) {
     TranslatorOptions options = {.quiet = true, .search.n_best = 1, .translate_symbols = true};
     UserOptions none = {0};
     OptionTable tables[] = {{DECODE_OPTIONS, &options.search.decode}, {0}};
     options_defaults(tables);
     ensemble_apply_defaults(models, &none, &options.search.decode);
-    if (about->chooses_target && about->targets.count > 0) options.target_language = about->targets.items[0];
+    if (info->chooses_target && info->targets.count > 0) options.target_language = info->targets.items[0];
     Workers *workers = workers_new(workers_default_count());
     Translator *translator;
     Translation translation = {0};
@@ -107,13 +107,13 @@ static Status translate_sentence(const Ensemble *models, const ModelAbout *about
 }
 
 /* Loads the file, and translates a sentence if its language is known. */
-static Status try_model(const char *path, const ModelAbout *about) {
+static Status try_model(const char *path, const ModelInfo *info) {
     Ensemble models = {0};
     StrList paths = {0};
     strlist_add(&paths, sv(path));
     Status status = ensemble_load(&models, &paths, WEIGHT_FLOAT32, false);
-    const char *sentence = sentence_of(sv(about->source));
-    if (status == STATUS_OK && sentence) status = translate_sentence(&models, about, sentence);
+    const char *sentence = sentence_of(sv(info->source));
+    if (status == STATUS_OK && sentence) status = translate_sentence(&models, info, sentence);
     ensemble_free(&models);
     strlist_free(&paths);
     return status;
@@ -128,11 +128,11 @@ static Status fail_taken(const char *path, const char *name) {
 
 /* Does the file lack languages, and is the name a pair of known ones, "en-pt"? */
 static bool take_languages(const char *hidden, const char *name, StrView *source, StrView *target) {
-    ModelAbout about;
+    ModelInfo info;
     Language language;
-    if (modelfile_about(&about, hidden) != STATUS_OK) return false;
-    bool unknown = !about.source[0] && about.targets.count == 0;
-    model_about_free(&about);
+    if (modelfile_read_info(&info, hidden) != STATUS_OK) return false;
+    bool unknown = !info.source[0] && info.targets.count == 0;
+    model_info_free(&info);
     return unknown && languages_split(name, source, target) == STATUS_OK &&
            language_read(*source, &language) && language_read(*target, &language);
 }
@@ -159,13 +159,13 @@ static Status publish(const char *hidden, const char *path, const char *name, bo
     return status_fail(STATUS_RUNTIME, "cannot write '%.700s': %s", path, strerror(errno));
 }
 
-static void report(const ModelAbout *about, const char *name) {
+static void report(const ModelInfo *info, const char *name) {
     StrBuf targets = {0};
-    for (size_t i = 0; i < about->targets.count && i < 5; i++)
-        strbuf_format(&targets, "%s%s", i ? ", " : "", about->targets.items[i]);
-    if (about->source[0] && targets.length > 0)
-        log_info("added    '%s': from %s to %s%s", name, about->source, strbuf_text(&targets),
-                 about->targets.count > 5 ? ", ..." : "");
+    for (size_t i = 0; i < info->targets.count && i < 5; i++)
+        strbuf_format(&targets, "%s%s", i ? ", " : "", info->targets.items[i]);
+    if (info->source[0] && targets.length > 0)
+        log_info("added    '%s': from %s to %s%s", name, info->source, strbuf_text(&targets),
+                 info->targets.count > 5 ? ", ..." : "");
     else
         log_info("added    '%s', whose languages are unknown: --languages en-de --overwrite names them",
                  name);
@@ -175,17 +175,17 @@ static void report(const ModelAbout *about, const char *name) {
 static Status add_to(const char *folder, const char *name, const char *path,
                      const ModelsAddOptions *options) {
     StrBuf hidden = {0}, final = {0};
-    ModelAbout about;
+    ModelInfo info;
     strbuf_format(&hidden, "%s/.%s.%ld", folder, name, (long)getpid());
     strbuf_format(&final, "%s/%s" MODEL_SUFFIX, folder, name);
     const char *to = strbuf_text(&final);
     Status status = !options->overwrite && file_exists(to) ? fail_taken(to, name) : STATUS_OK;
     if (status == STATUS_OK) status = write_model(path, options, name, strbuf_text(&hidden));
-    if (status == STATUS_OK && (status = modelfile_about(&about, strbuf_text(&hidden))) == STATUS_OK) {
-        status = try_model(strbuf_text(&hidden), &about);
+    if (status == STATUS_OK && (status = modelfile_read_info(&info, strbuf_text(&hidden))) == STATUS_OK) {
+        status = try_model(strbuf_text(&hidden), &info);
         if (status == STATUS_OK) status = publish(strbuf_text(&hidden), to, name, options->overwrite);
-        if (status == STATUS_OK) report(&about, name);
-        model_about_free(&about);
+        if (status == STATUS_OK) report(&info, name);
+        model_info_free(&info);
     }
     unlink(strbuf_text(&hidden));
     strbuf_free(&hidden);
@@ -207,7 +207,7 @@ Status models_add(const char *path, const ModelsAddOptions *options) {
     strbuf_add(&file, sv(path));
     StrBuf model = {0};
     if (status == STATUS_OK) status = registry_path(strbuf_text(&file), &model);
-    if (status == STATUS_OK) status = registry_own_folder(&folder);
+    if (status == STATUS_OK) status = registry_user_folder(&folder);
     if (status == STATUS_OK) status = file_make_dirs(strbuf_text(&folder), NULL);
     if (status == STATUS_OK)
         status = add_to(strbuf_text(&folder), strbuf_text(&name), strbuf_text(&model), options);

@@ -44,7 +44,7 @@ const Option TRANSLATE_OPTIONS[] = {
      .help = "number format of the weights; fewer bits are faster and need less memory, but can change some "
              "words; files of attn-mt convert keep their own format"},
     {.flag = "shortlist", .type = OPT_INT, FIELD(translator.search.shortlist), .default_text = "0",
-     .max = SHORTLIST_MOST, .arg = "N",
+     .max = SHORTLIST_MAX, .arg = "N",
      .help = "consider only the N most frequent target tokens and N likely translations of each source "
              "token; faster, but changes some translations (BLEU -1.2 to +1.0, more if the model is hardly "
              "trained); try 50; 0 = all tokens"},

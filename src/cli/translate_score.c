@@ -21,13 +21,13 @@ enum { SCORED_COUNT = sizeof SCORED / sizeof *SCORED, DIGITS = 2 };
 Status translate_score_open(TranslateScore **score, const StrList *references, const char *report) {
     *score = NULL;
     if (references->count == 0) return STATUS_OK;
-    TranslateScore *made = mem_alloc(1, sizeof *made);
-    Status status = input_references(&made->references, references, 1);
-    if (status == STATUS_OK && report) status = file_create(&made->report, report);
+    TranslateScore *result = mem_alloc(1, sizeof *result);
+    Status status = input_references(&result->references, references, 1);
+    if (status == STATUS_OK && report) status = file_create(&result->report, report);
     if (status == STATUS_OK)
-        *score = made;
+        *score = result;
     else
-        translate_score_free(made);
+        translate_score_free(result);
     return status;
 }
 
@@ -76,13 +76,13 @@ void translate_score_add(TranslateScore *score, StrView translation) {
 
 /* Prepare both metrics with their default options and that tokenizer; `options` [SCORED_COUNT] receives the
  * options. */
-static Status prepare_metrics(int tokenizer, ConfiguredMetric *metrics, void **options) {
+static Status configure_metrics(int tokenizer, ConfiguredMetric *metrics, void **options) {
     for (int m = 0; m < SCORED_COUNT; m++) {
         options[m] = mem_alloc(1, SCORED[m]->options_size);
         const OptionTable tables[] = {{SCORED[m]->rows, options[m]}, {0}};
         options_defaults(tables);
         if (SCORED[m] == &METRIC_BLEU) ((BleuOptions *)options[m])->tokenizer = tokenizer;
-        if (SCORED[m]->prepare) TRY(SCORED[m]->prepare(options[m], false));
+        if (SCORED[m]->check_options) TRY(SCORED[m]->check_options(options[m], false));
         metrics[m] = (ConfiguredMetric){SCORED[m], options[m]};
     }
     return STATUS_OK;
@@ -114,10 +114,10 @@ Status translate_score_end(TranslateScore *score, int tokenizer, bool quiet) {
     LineSet system = {0};
     input_text(&system, "translations", &score->translations);
     Status status = input_check(&system, &score->references);
-    if (status == STATUS_OK) status = prepare_metrics(tokenizer, metrics, options);
+    if (status == STATUS_OK) status = configure_metrics(tokenizer, metrics, options);
     if (status == STATUS_OK) {
         Seed unused = {0}; /* only a significance test draws random numbers */
-        Scoring scoring = {&system, &score->references, metrics, SCORED_COUNT, TEST_NONE, 0, &unused};
+        ScoringOptions scoring = {&system, &score->references, metrics, SCORED_COUNT, TEST_NONE, 0, &unused};
         ScoreTable table = score_systems(&scoring);
         status = write_scores(score, &table, quiet);
         score_table_free(&table);

@@ -124,7 +124,7 @@ Status auto_config_measure(const Config *config, Workers *workers, DataSize *siz
     return status;
 }
 
-double auto_config_held_out(long pairs) {
+double auto_config_held_out_fraction(long pairs) {
     double n = (double)pairs, fraction = n < 200 ? 20 / n : n > 10000 ? 1000 / n : 0.1;
     fraction = fmin(fraction, 0.5);
     double unit = pow(10, floor(log10(fraction)) - 1); /* two digits */
@@ -273,9 +273,9 @@ static void choose_score(Rule *rule) {
 
 /* They cost a little quality where all kinds are known, so they are not chosen. */
 static void hint_placeholders(const Rule *rule, DataSize size) {
-    enum { LEAST_PERCENT = 3 };
+    enum { MIN_PERCENT = 3 };
     double percent = 100.0 * (double)size.marked / (double)size.pairs;
-    if (percent <= LEAST_PERCENT || rule->config->text.tokenizer != TOKENIZER_BPE) return;
+    if (percent <= MIN_PERCENT || rule->config->text.tokenizer != TOKENIZER_BPE) return;
     if (option_is_given(rule->user_options, "data.placeholders")) return;
     log_info(
         "hint     %.0f %% of the pairs have placeholders; data.placeholders=true is better for ones that no "
@@ -298,7 +298,7 @@ void auto_config_choose(Config *config, const UserOptions *user_options, DataSiz
 /* ---- the length of translations ---------------------------------------------------------------------- */
 
 /* Factors are counted, and chosen, in halves. */
-enum { MOST_HALVES = 2 * DECODE_MOST_FACTOR };
+enum { MAX_HALVES = 2 * DECODE_MAX_FACTOR };
 
 bool auto_config_length_is_default(const DecodeOptions *decode) {
     Config defaults;
@@ -309,29 +309,28 @@ bool auto_config_length_is_default(const DecodeOptions *decode) {
 }
 
 /* needing_more[h]: the number of pairs whose target is longer than a factor of h / 2 allows. */
-static void count_pairs(const DecodeOptions *decode, const Corpus *pairs,
-                        long needing_more[MOST_HALVES + 1]) {
+static void count_pairs(const DecodeOptions *decode, const Corpus *pairs, long needing_more[MAX_HALVES + 1]) {
     for (int pair = 0; pair < pairs->count; pair++) {
         double source = fmax(corpus_source_length(pairs, pair), 1);
         double halves = ceil(2 * (corpus_target_length(pairs, pair) - decode->max_length_extra) / source);
-        for (int h = 0; h <= MOST_HALVES && h < halves; h++) needing_more[h]++;
+        for (int h = 0; h <= MAX_HALVES && h < halves; h++) needing_more[h]++;
     }
 }
 
 void auto_config_fit_length(DecodeOptions *decode, const Corpus *pairs) {
     if (!auto_config_length_is_default(decode)) return;
-    long needing_more[MOST_HALVES + 1] = {0}, most = pairs->count / 1000;
+    long needing_more[MAX_HALVES + 1] = {0}, most = pairs->count / 1000;
     count_pairs(decode, pairs, needing_more);
     double before = decode->max_length_factor, percent = 100.0 / pairs->count;
     int halves = (int)(2 * before);
     long cut = needing_more[halves];
     if (cut <= most) return;
-    while (halves < MOST_HALVES && needing_more[halves] > most) halves++;
-    decode->max_length_factor = fmin(ceil(1.25 * halves) / 2, DECODE_MOST_FACTOR);
+    while (halves < MAX_HALVES && needing_more[halves] > most) halves++;
+    decode->max_length_factor = fmin(ceil(1.25 * halves) / 2, DECODE_MAX_FACTOR);
     log_info("lengths  %.3g %% of the targets have more than %g tokens a source token and %d: "
              "decode.max_length_factor=%g",
              percent * (double)cut, before, decode->max_length_extra, decode->max_length_factor);
-    if (needing_more[MOST_HALVES] > most)
+    if (needing_more[MAX_HALVES] > most)
         log_warn("%.3g %% have more than %d and %d: translate --max-length-factor lets them be as long",
-                 percent * (double)needing_more[MOST_HALVES], DECODE_MOST_FACTOR, decode->max_length_extra);
+                 percent * (double)needing_more[MAX_HALVES], DECODE_MAX_FACTOR, decode->max_length_extra);
 }

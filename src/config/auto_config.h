@@ -27,7 +27,7 @@ typedef struct {
 Status auto_config_measure(const Config *config, Workers *workers, DataSize *size);
 /* The fraction of `pairs` to hold out: a tenth, at most about 1,000 pairs, and a larger fraction of few
  * pairs. */
-double auto_config_held_out(long pairs);
+double auto_config_held_out_fraction(long pairs);
 /* Set the keys of the rule that the user did not set, and log each choice. `fine_tune`: the run starts from a
  * trained model. */
 void auto_config_choose(Config *config, const UserOptions *user_options, DataSize size, bool fine_tune);

@@ -283,7 +283,7 @@ const Option TRAIN_OPTIONS[] = {
      .arg = "NUMBERS",
      .help = "number format of matrix products; bf16 is faster on processors that multiply 16-bit "
              "numbers; sums, gradients and weights stay float32"},
-    {.key = "train.shortlist", TRAIN(INT, shortlist), .default_text = "100", .max = SHORTLIST_MOST,
+    {.key = "train.shortlist", TRAIN(INT, shortlist), .default_text = "100", .max = SHORTLIST_MAX,
      .arg = "N",
      .help = "store up to N likely translations of each source token in the model, for translate "
              "--shortlist; 0 = none"},
@@ -376,7 +376,7 @@ void config_free(Config *config) {
     options_free(tables);
 }
 
-int model_feed_forward(const ModelOptions *o, bool decoder) {
+int model_feed_forward_size(const ModelOptions *o, bool decoder) {
     if (decoder && o->decoder_feed_forward) return o->decoder_feed_forward;
     return o->feed_forward ? o->feed_forward : 4 * o->hidden;
 }
@@ -610,21 +610,21 @@ Status config_read_json(Config *config, StrView json) {
 
 /* The work and memory of a chunk of a line are at most in proportion to beam_size times the length of its
  * translation, which an untrusted file must not set without bounds. */
-static const DecodeOptions MOST_DECODE = {.beam_size = 20,
-                                          .max_length_factor = DECODE_MOST_FACTOR,
-                                          .max_length_extra = 200,
-                                          .max_input_length = 1000,
-                                          .mini_batch = 256,
-                                          .maxi_batch = 1000};
+static const DecodeOptions MAX_DECODE = {.beam_size = 20,
+                                         .max_length_factor = DECODE_MAX_FACTOR,
+                                         .max_length_extra = 200,
+                                         .max_input_length = 1000,
+                                         .mini_batch = 256,
+                                         .maxi_batch = 1000};
 /* Steps of a chunk, without max_length_extra, which is bounded separately for short chunks. */
-enum { MOST_STEPS = 5000, FEW_EXTRA = 20 };
+enum { MAX_STEPS = 5000, FEW_EXTRA = 20 };
 
 DecodeOptions decode_options_bound(DecodeOptions decode) {
 #define BOUND(field)                                                                                         \
-    if (decode.field > MOST_DECODE.field) decode.field = MOST_DECODE.field;
+    if (decode.field > MAX_DECODE.field) decode.field = MAX_DECODE.field;
     DECODE_BOUNDED(BOUND)
-    if (decode.max_length_factor * decode.max_input_length > MOST_STEPS)
-        decode.max_input_length = (int)(MOST_STEPS / decode.max_length_factor);
+    if (decode.max_length_factor * decode.max_input_length > MAX_STEPS)
+        decode.max_input_length = (int)(MAX_STEPS / decode.max_length_factor);
     int extra = decode.max_input_length > FEW_EXTRA ? decode.max_input_length : FEW_EXTRA;
     if (decode.max_length_extra > extra) decode.max_length_extra = extra;
     return decode;

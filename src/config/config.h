@@ -68,7 +68,7 @@ typedef struct {
 
 /* Sizes that follow from the options. */
 /* Hidden units of a feed-forward network of the encoder or of the decoder. */
-int model_feed_forward(const ModelOptions *options, bool decoder);
+int model_feed_forward_size(const ModelOptions *options, bool decoder);
 int model_annotation_size(const ModelOptions *options); /* K: columns of the encoder's annotations */
 int model_readout_size(const ModelOptions *options);    /* E: columns of what the output layer reads */
 PositionForm model_positions(const ModelOptions *options);
@@ -151,7 +151,7 @@ void config_write_json(const Config *config, StrBuf *out);
 Status config_read_json(Config *config, StrView json);
 
 /* Target tokens that a model file may ask for, for each source token. */
-enum { DECODE_MOST_FACTOR = 20 };
+enum { DECODE_MAX_FACTOR = 20 };
 /* Bounds the search options of a model file: a beam of 20, translations of 20 tokens for each source token
  * and 200 more (20 if a chunk has so few tokens), chunks of 1000 tokens whose translations have at most 5000
  * tokens and those 200, 256 sentences at once, and 1000 times as many read ahead. */

@@ -37,9 +37,9 @@ typedef struct {
 static void fill_items(void *context, int task, int thread) {
     const ItemFill *fill = context;
     const Corpus *corpus = fill->corpus;
-    int first = task * TASK_ITEMS, left = corpus->count - first;
+    int first = task * TASK_ITEMS, remaining = corpus->count - first;
     (void)thread;
-    for (int i = first; i < first + (left < TASK_ITEMS ? left : TASK_ITEMS); i++) {
+    for (int i = first; i < first + (remaining < TASK_ITEMS ? remaining : TASK_ITEMS); i++) {
         int pair = fill->order[i];
         fill->items[i] =
             (Item){pair, corpus_source_length(corpus, pair), corpus_target_length(corpus, pair), i};

@@ -259,7 +259,7 @@ static bool has_joiner(StrView text) {
 
 FindingSet pair_check(PairChecker *checker, StrView source, StrView target) {
     const StrView side[2] = {source, target};
-    FindingSet found = 0;
+    FindingSet findings = 0;
     for (int s = 0; s < 2; s++) {
         checker->all[s].count = 0;
         placeholders_find(side[s], &checker->all[s]);
@@ -282,8 +282,8 @@ FindingSet pair_check(PairChecker *checker, StrView source, StrView target) {
         {FINDING_TOKENIZED, has_joiner(source) || has_joiner(target)},
     };
     for (size_t i = 0; i < sizeof CHECKS / sizeof *CHECKS; i++)
-        if (CHECKS[i].found) found |= finding_bit(CHECKS[i].kind);
-    return found;
+        if (CHECKS[i].found) findings |= finding_bit(CHECKS[i].kind);
+    return findings;
 }
 
 void pair_checker_free(PairChecker *checker) {

@@ -98,17 +98,17 @@ static Status commit_outputs(Cleaning *cleaning) {
 static Status write_dropped(Cleaning *cleaning, StrView source, StrView target, StrView reasons) {
     Output *output = &cleaning->outputs[DROPPED];
     pair_join_escaped(&output->text, source, target);
-    PairPlace place = pair_reader_place(cleaning->reader);
-    strbuf_format(&output->text, "\t%.*s\t%ld", SV_ARG(reasons), place.line);
+    PairLocation location = pair_reader_location(cleaning->reader);
+    strbuf_format(&output->text, "\t%.*s\t%ld", SV_ARG(reasons), location.line);
     if (cleaning->files->count > 1) {
         strbuf_add_char(&output->text, '\t');
-        escapes_add(sv(cleaning->files->items[place.entry]), &output->text);
+        escapes_add(sv(cleaning->files->items[location.entry]), &output->text);
     }
     cleaning->counts->dropped++;
     return output_end_line(output);
 }
 
-/* A line that the reader drops; a PairDropped. */
+/* A line that the reader drops; a PairDropHandler. */
 static void write_unusable(void *context, PairIssueKind kind, StrView source, StrView target) {
     Cleaning *cleaning = context;
     cleaning->counts->unusable[kind]++;
@@ -116,10 +116,10 @@ static void write_unusable(void *context, PairIssueKind kind, StrView source, St
     if (cleaning->dropping == STATUS_OK) cleaning->dropping = status;
 }
 
-static Status write_suspect(Cleaning *cleaning, FindingSet found, StrView source, StrView target) {
+static Status write_suspect(Cleaning *cleaning, FindingSet findings, StrView source, StrView target) {
     StrBuf reasons = {0};
     for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) {
-        if (!(found & finding_bit(kind))) continue;
+        if (!(findings & finding_bit(kind))) continue;
         strbuf_format(&reasons, "%s%s", reasons.length ? "," : "", finding_name(kind));
         cleaning->counts->reasons[kind]++;
     }
@@ -144,9 +144,9 @@ static Status write_pairs(Cleaning *cleaning) {
         TRY(cleaning->dropping);
         if (!more) return STATUS_OK;
         long index = pair_reader_count(cleaning->reader) - 1;
-        FindingSet found = cleaning->stats->found[index] & cleaning->options->drop;
-        TRY(found ? write_suspect(cleaning, found, source, target)
-                  : write_kept(cleaning, index, source, target));
+        FindingSet findings = cleaning->stats->found[index] & cleaning->options->drop;
+        TRY(findings ? write_suspect(cleaning, findings, source, target)
+                     : write_kept(cleaning, index, source, target));
     }
 }
 
@@ -187,11 +187,11 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* The end of a part in the sorted keys: where a source ends, as near as possible to start + wanted. */
-static long part_end(const uint64_t *sorted, long count, long start, long wanted) {
-    long down = start + wanted, up = down;
+static long part_end(const uint64_t *sorted, long count, long start, long target) {
+    long down = start + target, up = down;
     while (down > start && sorted[down] == sorted[down - 1]) down--;
     while (up < count && sorted[up] == sorted[up - 1]) up++;
-    return up < count && up - (start + wanted) < start + wanted - down ? up : down;
+    return up < count && up - (start + target) < start + target - down ? up : down;
 }
 
 static Status fail_part(const PairCleanOptions *options, int part, long got, long group) {
@@ -205,15 +205,15 @@ static Status find_bounds(Cleaning *cleaning, const uint64_t *sorted, long count
     const PairCleanOptions *options = cleaning->options;
     long start = 0;
     for (int part = 0; part < (int)options->parts.count; part++) {
-        long wanted = options->wanted[part];
-        if (wanted >= count - start) {
+        long target = options->wanted[part];
+        if (target >= count - start) {
             status_fail(STATUS_DATA, "the parts need all %ld pairs: none is left for '%s'", count,
                         options->output);
             return status_hint(STATUS_DATA, "split off fewer pairs");
         }
-        long end = part_end(sorted, count, start, wanted), group = 1;
+        long end = part_end(sorted, count, start, target), group = 1;
         while (end + group < count && sorted[end + group] == sorted[end]) group++;
-        if (2 * (end - start) < wanted) return fail_part(options, part, end - start, group);
+        if (2 * (end - start) < target) return fail_part(options, part, end - start, group);
         cleaning->bound[part] = sorted[end];
         start = end;
     }

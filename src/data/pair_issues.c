@@ -31,19 +31,19 @@ const char *pair_issue_name(PairIssueKind kind) {
     return kind == PAIR_ISSUE_EMPTY_SIDE ? "empty_side" : kind == PAIR_ISSUE_NO_TAB ? "no_tab" : "too_big";
 }
 
-void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, PairPlace place) {
+void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, PairLocation location) {
     struct PairIssue *issue = &issues->of[kind];
     issue->count += count;
-    if (issue->place_count < PAIR_ISSUE_LINES) issue->places[issue->place_count++] = place;
+    if (issue->location_count < PAIR_ISSUE_LINES) issue->locations[issue->location_count++] = location;
 }
 
-void pair_places_format(const PairPlace *places, int count, const StrList *entries, StrBuf *out) {
+void pair_locations_format(const PairLocation *locations, int count, const StrList *entries, StrBuf *out) {
     for (int i = 0; i < count; i++) {
-        bool same = i > 0 && places[i].entry == places[i - 1].entry;
-        bool more = i + 1 < count && places[i + 1].entry == places[i].entry;
-        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", entries->items[places[i].entry]);
-        if (places[i].line == 0) continue;
-        strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", places[i].line);
+        bool same = i > 0 && locations[i].entry == locations[i - 1].entry;
+        bool more = i + 1 < count && locations[i + 1].entry == locations[i].entry;
+        if (!same) strbuf_format(out, "%s%s", i > 0 ? "; " : "", entries->items[locations[i].entry]);
+        if (locations[i].line == 0) continue;
+        strbuf_format(out, "%s%ld", same ? ", " : more ? ": lines " : ": line ", locations[i].line);
     }
 }
 
@@ -70,8 +70,8 @@ void pair_issues_report(const PairIssues *issues, const StrList *entries, long p
         char number[32];
         strbuf_format(out, "%s %s %s (", WORDING[kind].before, str_count(issue->count, number),
                       issue->count == 1 ? WORDING[kind].one : WORDING[kind].many);
-        pair_places_format(issue->places, issue->place_count, entries, out);
-        bool all = kind >= PAIR_ISSUE_CARRIAGE_RETURN || issue->count == issue->place_count;
+        pair_locations_format(issue->locations, issue->location_count, entries, out);
+        bool all = kind >= PAIR_ISSUE_CARRIAGE_RETURN || issue->count == issue->location_count;
         strbuf_add(out, all ? SV(")\n") : SV(", ...)\n"));
     }
     if (issues->of[PAIR_ISSUE_QUOTED].count > 0) strbuf_add(out, SV(QUOTES_ADVICE "\n"));
@@ -83,6 +83,6 @@ Status pair_issues_check_encoding(const PairIssues *issues, const StrList *entri
     const struct PairIssue *bad = &issues->of[PAIR_ISSUE_BAD_UTF8];
     if (!is_other_encoding(issues, pairs)) return STATUS_OK;
     status_fail(STATUS_DATA, "%ld of %ld pairs are not UTF-8, the first in line %ld of '%s'", bad->count,
-                pairs, bad->places[0].line, entries->items[bad->places[0].entry]);
+                pairs, bad->locations[0].line, entries->items[bad->locations[0].entry]);
     return status_hint(STATUS_DATA, ENCODING_ADVICE);
 }

@@ -30,23 +30,23 @@ enum { PAIR_ISSUE_LINES = 5 };
 typedef struct {
     size_t entry; /* index into the list of files */
     long line;    /* from 1; 0: the whole file */
-} PairPlace;
+} PairLocation;
 
 /* Zeroed, it has no issues. There is nothing to free. */
 typedef struct {
     struct PairIssue {
         long count;
-        int place_count;
-        PairPlace places[PAIR_ISSUE_LINES]; /* the first ones */
+        int location_count;
+        PairLocation locations[PAIR_ISSUE_LINES]; /* the first ones */
     } of[PAIR_ISSUE_KINDS];
 } PairIssues;
 
 /* Adds `count` issues of a kind, which are at one place. */
-void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, PairPlace place);
+void pair_issues_add(PairIssues *issues, PairIssueKind kind, long count, PairLocation location);
 /* "empty_side", "no_tab", "too_big": why a line was dropped. */
 const char *pair_issue_name(PairIssueKind kind);
 /* "train.tsv: lines 7, 19; more.tsv: line 3", appended. */
-void pair_places_format(const PairPlace *places, int count, const StrList *entries, StrBuf *out);
+void pair_locations_format(const PairLocation *locations, int count, const StrList *entries, StrBuf *out);
 /* One line per kind: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". `pairs`: usable pairs. */
 void pair_issues_report(const PairIssues *issues, const StrList *entries, long pairs, StrBuf *out);
 /* STATUS_DATA if the files are in another encoding: more than a tenth of the pairs, and at least 10, are not

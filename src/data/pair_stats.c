@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "tokenizer/pretokenize.h"
 
-enum { CODE_POINTS = 0x110000, TRIGRAMS = 1 << 16, MOST_RATIO = 10000 };
+enum { CODE_POINTS = 0x110000, TRIGRAMS = 1 << 16, MAX_RATIO = 10000 };
 
 /* ---- counting ---- */
 
@@ -30,10 +30,10 @@ int histogram_quantile(const Histogram *histogram, double fraction) {
 }
 
 /* `pair`: its index. */
-static void add_finding(PairStats *stats, FindingKind kind, long pair, PairPlace place) {
+static void add_finding(PairStats *stats, FindingKind kind, long pair, PairLocation location) {
     Finding *finding = &stats->findings[kind];
-    MEM_GROW(finding->places, finding->capacity, (size_t)finding->count + 1);
-    finding->places[finding->count++] = place;
+    MEM_GROW(finding->locations, finding->capacity, (size_t)finding->count + 1);
+    finding->locations[finding->count++] = location;
     stats->found[pair] |= finding_bit(kind);
 }
 
@@ -141,14 +141,14 @@ typedef struct {
     StrView side[PAIR_SIDES];
     StrView whole[PAIR_SIDES]; /* with the blanks around it */
     long index;
-    PairPlace place;
+    PairLocation location;
 } TextPair;
 
 static Status next_pair(PairReader *reader, TextPair *pair, bool *more) {
     TRY(pair_reader_next(reader, &pair->whole[0], &pair->whole[1], more));
     for (int s = 0; s < PAIR_SIDES && *more; s++) pair->side[s] = sv_trim(pair->whole[s]);
     pair->index = pair_reader_count(reader) - 1;
-    pair->place = pair_reader_place(reader);
+    pair->location = pair_reader_location(reader);
     return STATUS_OK;
 }
 
@@ -157,7 +157,7 @@ static uint64_t hash_pair(const TextPair *pair) {
 }
 
 static void add_to(Survey *survey, FindingKind kind, const TextPair *pair) {
-    add_finding(survey->stats, kind, pair->index, pair->place);
+    add_finding(survey->stats, kind, pair->index, pair->location);
 }
 
 static void check_duplicates(Survey *survey, const TextPair *pair) {
@@ -190,7 +190,7 @@ static int survey_text(Survey *survey, int side, StrView text, bool *mojibake) {
 
 static int ratio_of(const int *length) {
     int ratio = (int)lround(100.0 * length[PAIR_TARGET] / length[PAIR_SOURCE]);
-    return ratio < MOST_RATIO ? ratio : MOST_RATIO;
+    return ratio < MAX_RATIO ? ratio : MAX_RATIO;
 }
 
 static void survey_pair(Survey *survey, const TextPair *pair) {
@@ -207,13 +207,13 @@ static void survey_pair(Survey *survey, const TextPair *pair) {
     histogram_add(&stats->ratio, ratio_of(length));
     MEM_GROW(stats->found, stats->found_capacity, (size_t)stats->pairs + 1);
     stats->found[stats->pairs++] = 0;
-    stats->file_pairs[pair->place.entry]++;
+    stats->file_pairs[pair->location.entry]++;
     check_duplicates(survey, pair);
     if (sv_equal(pair->side[0], pair->side[1])) add_to(survey, FINDING_SAME_TEXT, pair);
     if (mojibake) add_to(survey, FINDING_MOJIBAKE, pair);
-    FindingSet found = pair_check(&survey->checker, pair->whole[0], pair->whole[1]);
+    FindingSet findings = pair_check(&survey->checker, pair->whole[0], pair->whole[1]);
     for (FindingKind kind = FINDING_PLACEHOLDERS; kind < FINDING_KINDS; kind++)
-        if (found & finding_bit(kind)) add_to(survey, kind, pair);
+        if (findings & finding_bit(kind)) add_to(survey, kind, pair);
 }
 
 /* log p(text | other column) - log p(text | its column). `counted`: the column's counts include the text. */
@@ -338,7 +338,7 @@ void pair_stats_free(PairStats *stats) {
         mem_free(stats->characters[side].counts);
         mem_free(stats->seen[side]);
     }
-    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].places);
+    for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].locations);
     mem_free(stats->found);
     mem_free(stats->file_pairs);
     mem_free(stats->ratio.counts);

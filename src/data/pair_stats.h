@@ -30,7 +30,7 @@ int histogram_quantile(const Histogram *histogram, double fraction);
 /* The pairs with a finding. */
 typedef struct {
     long count;
-    PairPlace *places; /* [count], in the order of the files */
+    PairLocation *locations; /* [count], in the order of the files */
     size_t capacity;
 } Finding;
 

@@ -25,7 +25,7 @@ struct PairReader {
     StrBuf source_cell, target_cell; /* texts without escapes */
     StrBuf source_text, target_text; /* repaired texts */
     PairIssues issues;
-    PairDropped dropped;
+    PairDropHandler dropped;
     void *dropped_context;
     long usable, in_other_split;
     long seen_before;         /* usable pairs in the files before the open one */
@@ -40,11 +40,11 @@ struct PairReader {
 };
 
 static void count_issue(PairReader *reader, PairIssueKind kind, long count, long line) {
-    pair_issues_add(&reader->issues, kind, count, (PairPlace){reader->current, line});
+    pair_issues_add(&reader->issues, kind, count, (PairLocation){reader->current, line});
 }
 
 static void drop_line(PairReader *reader, PairIssueKind kind, StrView source, StrView target) {
-    count_issue(reader, kind, 1, pair_reader_place(reader).line);
+    count_issue(reader, kind, 1, pair_reader_location(reader).line);
     if (reader->dropped) reader->dropped(reader->dropped_context, kind, source, target);
 }
 
@@ -177,7 +177,7 @@ static Status open_files(PairReader *reader) {
     return status;
 }
 
-static Status prepare(PairReader *reader, const DataOptions *options) {
+static Status check_entries(PairReader *reader, const DataOptions *options) {
     bool tsv = false;
     for (size_t i = 0; i < reader->entries.count; i++) tsv |= !is_pattern(reader->entries.items[i]);
     TRY(columns_locate(tsv ? options->columns : NULL, sv(reader->source), sv(reader->target),
@@ -200,7 +200,7 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
     result->target = mem_strdup(options->target);
     result->held_out = options->held_out;
     for (size_t i = 0; i < entries->count; i++) strlist_add(&result->entries, sv(entries->items[i]));
-    Status status = prepare(result, options);
+    Status status = check_entries(result, options);
     StrList files = {0};
     pair_files(entries, options, &files);
     for (size_t i = 0; i < files.count; i++) result->bytes += fmax(0, (double)file_size(files.items[i]));
@@ -240,7 +240,7 @@ void pair_reader_close(PairReader *reader) {
 
 void pair_reader_allow_other_encodings(PairReader *reader) { reader->allows_other_encodings = true; }
 
-void pair_reader_on_drop(PairReader *reader, PairDropped dropped, void *context) {
+void pair_reader_on_drop(PairReader *reader, PairDropHandler dropped, void *context) {
     reader->dropped = dropped;
     reader->dropped_context = context;
 }
@@ -271,11 +271,11 @@ double pair_reader_fraction(const PairReader *reader) {
     return reader->limit > 0 ? fmax(fraction, (double)pairs_seen(reader) / reader->limit) : fraction;
 }
 
-PairPlace pair_reader_place(const PairReader *reader) {
+PairLocation pair_reader_location(const PairReader *reader) {
     long line = reader->table   ? table_number(reader->table)
                 : reader->first ? line_reader_number(reader->first)
                                 : 0;
-    return (PairPlace){reader->current, line};
+    return (PairLocation){reader->current, line};
 }
 
 /* ---- lines ---- */
@@ -385,7 +385,7 @@ static Status next_line(PairReader *reader, StrView *source, StrView *target, bo
 /* Many tables begin with a column of ids. It shows in the first line, or in the second one if the first is a
  * header in words that are no languages. */
 static Status check_ids(PairReader *reader, StrView source) {
-    long line = pair_reader_place(reader).line;
+    long line = pair_reader_location(reader).line;
     bool known = reader->rows > 1 && reader->first_is_number;
     reader->first_is_number = columns_is_number(source);
     if (known || !columns_look_like_ids(&reader->open_columns, reader->line)) return STATUS_OK;
@@ -498,7 +498,8 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
             continue;
         }
         if (ok) TRY(check_columns(reader, *source, &header));
-        if (!ok || header || !repair_pair(reader, source, target, pair_reader_place(reader).line)) continue;
+        if (!ok || header || !repair_pair(reader, source, target, pair_reader_location(reader).line))
+            continue;
         if (is_in_split(reader, *source)) {
             reader->usable++;
             *more = true;

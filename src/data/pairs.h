@@ -51,8 +51,8 @@ Status pair_reader_open(PairReader **reader, const StrList *entries, const DataO
 void pair_reader_allow_other_encodings(PairReader *reader);
 /* Called for each line with an empty side, without the columns or with a text that is too large. A line
  * without the columns is a source. Units without a pair are not among them: the report has their number. */
-typedef void (*PairDropped)(void *context, PairIssueKind kind, StrView source, StrView target);
-void pair_reader_on_drop(PairReader *reader, PairDropped dropped, void *context);
+typedef void (*PairDropHandler)(void *context, PairIssueKind kind, StrView source, StrView target);
+void pair_reader_on_drop(PairReader *reader, PairDropHandler dropped, void *context);
 /* Restricts pair_reader_next to a split of the first `limit` usable pairs (0 = all). Default: all pairs. */
 void pair_reader_set_range(PairReader *reader, PairSplit split, int limit);
 /* The next usable pair, valid UTF-8 without NUL. Texts of tables with escapes and of other formats may have
@@ -61,8 +61,8 @@ Status pair_reader_next(PairReader *reader, StrView *source, StrView *target, bo
 void pair_reader_rewind(PairReader *reader); /* resets all counts */
 /* Can the texts have line ends and TABs? Looks at the first lines of all files. */
 bool pair_reader_has_escapes(const PairReader *reader);
-long pair_reader_count(const PairReader *reader);      /* usable pairs of the split so far */
-PairPlace pair_reader_place(const PairReader *reader); /* of the last pair */
+long pair_reader_count(const PairReader *reader);            /* usable pairs of the split so far */
+PairLocation pair_reader_location(const PairReader *reader); /* of the last pair */
 /* Progress, 0 to 1: the fraction of the bytes or of the limit. */
 double pair_reader_fraction(const PairReader *reader);
 /* One line per kind of issue: "dropped 2 pairs with an empty side (train.tsv: lines 7, 19)". */

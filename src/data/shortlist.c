@@ -47,8 +47,8 @@ static Status unpack_lengths(Shortlist *shortlist, StrView lengths, int width) {
         return status_fail(STATUS_DATA, "%zu lists for %d source tokens", count, shortlist->source_size);
     for (size_t list = 0; list < count; list++) {
         size_t length = number_at(lengths, list, width);
-        if (length > SHORTLIST_MOST)
-            return status_fail(STATUS_DATA, "list %zu has more than %d tokens", list, SHORTLIST_MOST);
+        if (length > SHORTLIST_MAX)
+            return status_fail(STATUS_DATA, "list %zu has more than %d tokens", list, SHORTLIST_MAX);
         shortlist->start[list + 1] = shortlist->start[list] + length;
     }
     return STATUS_OK;
@@ -117,8 +117,8 @@ static Status read_list(Shortlist *shortlist, StrView text, size_t *position, in
         if (!first && *position < text.length && text.data[(*position)++] != ' ')
             return status_fail(STATUS_DATA, "neither a space nor a ';' at byte %zu", *position - 1);
         TRY(read_id(text, position, shortlist->target_size, &shortlist->ids[*end]));
-        if (++*end - shortlist->start[list] > SHORTLIST_MOST)
-            return status_fail(STATUS_DATA, "list %d has more than %d tokens", list, SHORTLIST_MOST);
+        if (++*end - shortlist->start[list] > SHORTLIST_MAX)
+            return status_fail(STATUS_DATA, "list %d has more than %d tokens", list, SHORTLIST_MAX);
     }
     ++*position;
     return STATUS_OK;

@@ -14,7 +14,7 @@
 
 #include "data/corpus.h"
 
-enum { SHORTLIST_MOST = 1000 }; /* tokens of a list */
+enum { SHORTLIST_MAX = 1000 }; /* tokens of a list */
 
 typedef struct {
     int source_size, target_size; /* of the vocabularies */

@@ -11,8 +11,8 @@
 
 enum {
     ITERATIONS = 5,
-    MOST_CELLS = 32 << 20, /* pairs of tokens; larger corpora are sampled */
-    MOST_IDS = 1 << 20     /* of all lists, for the size of the model file */
+    MAX_CELLS = 32 << 20, /* pairs of tokens; larger corpora are sampled */
+    MAX_IDS = 1 << 20     /* of all lists, for the size of the model file */
 };
 static const float LEAST = 0.01f; /* probability of a listed token */
 
@@ -39,7 +39,7 @@ static int find_step(const Corpus *corpus) {
     double cells = 0;
     for (int i = 0; i < corpus->count; i++)
         cells += (corpus_source_length(corpus, i) + 1.0) * corpus_target_length(corpus, i);
-    return 1 + (int)(cells / MOST_CELLS);
+    return 1 + (int)(cells / MAX_CELLS);
 }
 
 /* Copies the target sentences, and lists the pairs of each source token. */
@@ -150,12 +150,12 @@ static size_t find_likely(const Model1 *m, int s, Entry *out) {
     return count;
 }
 
-/* The greatest length limit, up to `most`, with which the lists have at most MOST_IDS tokens. */
+/* The greatest length limit, up to `most`, with which the lists have at most MAX_IDS tokens. */
 static size_t fit_most(const Model1 *m, size_t most, Entry *scratch) {
     size_t *longer = mem_alloc(most + 1, sizeof *longer), ids = 0, fit = 0; /* lists of more than i tokens */
     for (int s = 0; s < m->sources; s++)
         for (size_t i = smaller(find_likely(m, s, scratch), most); i > 0; i--) longer[i - 1]++;
-    while (fit < most && (ids += longer[fit]) <= MOST_IDS) fit++;
+    while (fit < most && (ids += longer[fit]) <= MAX_IDS) fit++;
     mem_free(longer);
     return fit;
 }
@@ -166,12 +166,12 @@ static Shortlist *list_best(const Model1 *m, int max_requested) {
     size_t most = fit_most(m, (size_t)max_requested, entries), count = 0;
     *shortlist = (Shortlist){.source_size = m->sources, .target_size = m->targets};
     shortlist->start = mem_alloc((size_t)m->sources + 2, sizeof *shortlist->start);
-    shortlist->ids = mem_alloc(SHORTLIST_MOST + MOST_IDS, sizeof *shortlist->ids);
+    shortlist->ids = mem_alloc(SHORTLIST_MAX + MAX_IDS, sizeof *shortlist->ids);
     for (int v = 0; v < m->targets; v++) m->sum[v] = 0;
     for (size_t j = 0; j < m->target_start[m->pairs]; j++) m->sum[m->target[j]]++;
     for (int v = VOCAB_SPECIALS; v < m->targets; v++)
         if (m->sum[v] > 0) entries[count++] = (Entry){v, m->sum[v]};
-    add_best(shortlist, 0, entries, count, SHORTLIST_MOST);
+    add_best(shortlist, 0, entries, count, SHORTLIST_MAX);
     for (int s = 0; s < m->sources; s++)
         add_best(shortlist, 1 + s, entries, find_likely(m, s, entries), most);
     size_t ids = shortlist->start[m->sources + 1];

@@ -20,8 +20,9 @@ void broadcast_tokenizers(Tokenizer **source, Tokenizer **target);
 void broadcast_weights(ParamSet *params); /* does not pack them */
 /* STATUS_RUNTIME, with the first such parameter and the ranks, if weights differ from the root's. */
 Status broadcast_check_weights(const ParamSet *params, long long update, Workers *workers);
-/* Each process has the greedy translations of its turns (group_turn): one hypothesis per sentence, without
- * attention and alternatives. Afterwards the root has all `count` translations, with token ids and scores. */
+/* Each process has the greedy translations of its items (group_strided_item): one hypothesis per sentence,
+ * without attention and alternatives. Afterwards the root has all `count` translations, with token ids and
+ * scores. */
 void broadcast_gather_translations(HypothesisList *translations, int count);
 /* STATUS_DATA, with the rank, if `digest` (64 digits) of `what` differs from the root's. */
 Status broadcast_compare(const char *digest, const char *what, const char *hint);

@@ -216,16 +216,16 @@ void comm_exchange(const CommMessage *messages) {
     for (int r = 0; r < comm.size; r++) {
         if (r == comm.rank) continue;
         char *take = messages[r].take;
-        for (size_t left = messages[r].take_bytes, n; left > 0; left -= n, take += n) {
-            n = left < LARGEST ? left : LARGEST;
+        for (size_t remaining = messages[r].take_bytes, n; remaining > 0; remaining -= n, take += n) {
+            n = remaining < LARGEST ? remaining : LARGEST;
             check(MPI_Irecv(take, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
         }
     }
     for (int step = 1; step < comm.size; step++) { /* each rank begins with another one */
         int r = (comm.rank + step) % comm.size;
         const char *give = messages[r].give;
-        for (size_t left = messages[r].give_bytes, n; left > 0; left -= n, give += n) {
-            n = left < LARGEST ? left : LARGEST;
+        for (size_t remaining = messages[r].give_bytes, n; remaining > 0; remaining -= n, give += n) {
+            n = remaining < LARGEST ? remaining : LARGEST;
             check(MPI_Isend(give, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
         }
     }

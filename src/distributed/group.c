@@ -103,27 +103,28 @@ void group_gather_ranges(void *items, size_t bytes, const size_t *start, int cou
     mem_free(first);
 }
 
-/* ---- turns --------------------------------------------------------------------------------------------- */
+/* ---- strided work -------------------------------------------------------------------------------------- */
 
-static int turns_of(int count, int rank) { return (count - rank + comm_size() - 1) / comm_size(); }
-static int turn_of(int k, int rank) { return rank + k * comm_size(); }
+static int strided_count_of(int count, int rank) { return (count - rank + comm_size() - 1) / comm_size(); }
+static int strided_item_of(int k, int rank) { return rank + k * comm_size(); }
 
-int group_turns(int count) { return turns_of(count, comm_rank()); }
-int group_turn(int k) { return turn_of(k, comm_rank()); }
+int group_strided_count(int count) { return strided_count_of(count, comm_rank()); }
+int group_strided_item(int k) { return strided_item_of(k, comm_rank()); }
 
 /* Items travel rank by rank, those of one rank side by side. */
-void group_gather_turns(void *items, size_t bytes, int count) {
+void group_gather_strided(void *items, size_t bytes, int count) {
     int size = comm_size(), me = comm_rank();
     if (size == 1) return;
     size_t *first = mem_alloc((size_t)size + 1, sizeof *first);
     char *all = mem_alloc((size_t)count + 1, bytes), *numbered = items;
-    for (int r = 0; r < size; r++) first[r + 1] = first[r] + (size_t)turns_of(count, r) * bytes;
-    for (int k = 0; k < turns_of(count, me); k++)
-        memcpy(all + first[me] + (size_t)k * bytes, numbered + (size_t)turn_of(k, me) * bytes, bytes);
+    for (int r = 0; r < size; r++) first[r + 1] = first[r] + (size_t)strided_count_of(count, r) * bytes;
+    for (int k = 0; k < strided_count_of(count, me); k++)
+        memcpy(all + first[me] + (size_t)k * bytes, numbered + (size_t)strided_item_of(k, me) * bytes, bytes);
     group_gather(all, first);
     for (int r = 0; r < size; r++)
-        for (int k = 0; k < turns_of(count, r); k++)
-            memcpy(numbered + (size_t)turn_of(k, r) * bytes, all + first[r] + (size_t)k * bytes, bytes);
+        for (int k = 0; k < strided_count_of(count, r); k++)
+            memcpy(numbered + (size_t)strided_item_of(k, r) * bytes, all + first[r] + (size_t)k * bytes,
+                   bytes);
     mem_free(all);
     mem_free(first);
 }

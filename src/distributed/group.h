@@ -33,12 +33,12 @@ int group_range_of(int count, int rank, int *first); /* that of another process 
  * items of its ranges, as group_range divides them; afterwards all have all items. */
 void group_gather_ranges(void *items, size_t bytes, const size_t *start, int count);
 
-/* ---- work in turn: each process has every size-th item ------------------------------------------------- */
+/* ---- strided work: each process has every size-th item ------------------------------------------------ */
 
-int group_turns(int count); /* the number of items of this process, of `count` */
-int group_turn(int k);      /* the number of its k-th item */
+int group_strided_count(int count); /* the number of items of this process, of `count` */
+int group_strided_item(int k);      /* the number of its k-th item */
 /* Every process has its items, `bytes` each; afterwards all have all `count` items. */
-void group_gather_turns(void *items, size_t bytes, int count);
+void group_gather_strided(void *items, size_t bytes, int count);
 
 /* ---- bytes by rank ------------------------------------------------------------------------------------- */
 

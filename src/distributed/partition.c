@@ -64,29 +64,29 @@ void partition_all_gather_chunks(const Partition *p, double *values) {
 /* ---- reduce: the leaves of this process become as few nodes as possible -------------------------------- */
 
 typedef struct {
-    const SumRest *rest;
+    const SumRest *sums;
     size_t size; /* numbers of a block */
 } Reduction;
 
-static int reduce(const SumRest *rest, SumNode *nodes, real **blocks, size_t first, size_t n) {
-    assert(rest->count <= SUM_NODES_MOST);
-    memcpy(nodes, rest->nodes, (size_t)rest->count * sizeof *nodes);
-    memcpy(blocks, rest->blocks, (size_t)rest->count * sizeof *blocks);
-    return sum_siblings(rest->leaves, rest->count, nodes, blocks, first, n);
+static int reduce(const SumRest *sums, SumNode *nodes, real **blocks, size_t first, size_t n) {
+    assert(sums->count <= SUM_NODES_MAX);
+    memcpy(nodes, sums->nodes, (size_t)sums->count * sizeof *nodes);
+    memcpy(blocks, sums->blocks, (size_t)sums->count * sizeof *blocks);
+    return sum_siblings(sums->leaves, sums->count, nodes, blocks, first, n);
 }
 
 static void reduce_part(void *context, int task, int thread) {
     const Reduction *reduction = context;
-    SumNode nodes[SUM_NODES_MOST];
-    real *blocks[SUM_NODES_MOST];
-    size_t first = (size_t)task * PART, left = reduction->size - first;
+    SumNode nodes[SUM_NODES_MAX];
+    real *blocks[SUM_NODES_MAX];
+    size_t first = (size_t)task * PART, remaining = reduction->size - first;
     (void)thread;
-    reduce(reduction->rest, nodes, blocks, first, left < PART ? left : PART);
+    reduce(reduction->sums, nodes, blocks, first, remaining < PART ? remaining : PART);
 }
 
 /* ---- scatter: each process gets the nodes of its slice ------------------------------------------------- */
 
-static int nodes_of(int leaves, int rank, SumNode nodes[SUM_NODES_MOST]) {
+static int nodes_of(int leaves, int rank, SumNode nodes[SUM_NODES_MAX]) {
     int first, count = group_range_of(leaves, rank, &first);
     return sum_nodes(leaves, first, first + count, nodes);
 }
@@ -94,7 +94,7 @@ static int nodes_of(int leaves, int rank, SumNode nodes[SUM_NODES_MOST]) {
 /* List the nodes of all ranks. start[r] is the number of rank r's first one. The own blocks stay where they
  * are, the others get memory. */
 static void list_nodes(Partition *p, int leaves, real *const *own, int start[]) {
-    SumNode nodes[SUM_NODES_MOST];
+    SumNode nodes[SUM_NODES_MAX];
     int me = comm_rank();
     size_t n = p->slices[me + 1] - p->slices[me], used = 0;
     start[0] = 0;
@@ -140,8 +140,8 @@ static void exchange_nodes(const Partition *p, real *const *own, const int *star
 SumRest partition_reduce_scatter(Partition *p, const SumRest *own, Workers *workers) {
     int size = comm_size(), me = comm_rank(), most = 0;
     if (size == 1) return *own;
-    SumNode nodes[SUM_NODES_MOST];
-    real *blocks[SUM_NODES_MOST];
+    SumNode nodes[SUM_NODES_MAX];
+    real *blocks[SUM_NODES_MAX];
     Reduction reduction = {own, p->slices[size]};
     workers_run(workers, (int)((reduction.size + PART - 1) / PART), reduce_part, &reduction);
     int count = reduce(own, nodes, blocks, 0, 0);
@@ -154,8 +154,8 @@ SumRest partition_reduce_scatter(Partition *p, const SumRest *own, Workers *work
         if (start[r + 1] - start[r] > most) most = start[r + 1] - start[r];
     CommMessage *messages = mem_alloc((size_t)size, sizeof *messages);
     for (int k = 0; k < most; k++) exchange_nodes(p, blocks, start, k, messages);
-    SumRest rest = {own->leaves, start[size], p->nodes, p->blocks};
+    SumRest sums = {own->leaves, start[size], p->nodes, p->blocks};
     mem_free(messages);
     mem_free(start);
-    return rest;
+    return sums;
 }

@@ -41,7 +41,7 @@ static SumNode highest(int leaves, SumNode node) {
     return node;
 }
 
-int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MOST]) {
+int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MAX]) {
     int count = 0;
     assert(first >= 0 && end <= leaves);
     while (first < end) {
@@ -51,7 +51,7 @@ int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MOST]) {
              up = parent(up))
             node = up;
         node = highest(leaves, node);
-        assert(count < SUM_NODES_MOST);
+        assert(count < SUM_NODES_MAX);
         nodes[count++] = node;
         first = end_leaf(node) < end ? (int)end_leaf(node) : end;
     }
@@ -74,14 +74,14 @@ int sum_siblings(int leaves, int count, SumNode *nodes, real **blocks, size_t fi
     return depth;
 }
 
-void sum_rest(const SumRest *rest, size_t first, size_t n) {
-    SumNode *nodes = mem_alloc((size_t)rest->count, sizeof *nodes);
-    real **blocks = mem_alloc((size_t)rest->count, sizeof *blocks);
-    memcpy(nodes, rest->nodes, (size_t)rest->count * sizeof *nodes);
-    memcpy(blocks, rest->blocks, (size_t)rest->count * sizeof *blocks);
-    int left = sum_siblings(rest->leaves, rest->count, nodes, blocks, first, n);
-    assert(left == 1 && blocks[0] == rest->blocks[0]);
-    (void)left;
+void sum_rest(const SumRest *sums, size_t first, size_t n) {
+    SumNode *nodes = mem_alloc((size_t)sums->count, sizeof *nodes);
+    real **blocks = mem_alloc((size_t)sums->count, sizeof *blocks);
+    memcpy(nodes, sums->nodes, (size_t)sums->count * sizeof *nodes);
+    memcpy(blocks, sums->blocks, (size_t)sums->count * sizeof *blocks);
+    int node_count = sum_siblings(sums->leaves, sums->count, nodes, blocks, first, n);
+    assert(node_count == 1 && blocks[0] == sums->blocks[0]);
+    (void)node_count;
     mem_free(nodes);
     mem_free(blocks);
 }

@@ -39,17 +39,17 @@ typedef struct {
     real *const *blocks;
 } SumRest;
 
-enum { SUM_NODES_MOST = 64 }; /* results of sum_nodes */
+enum { SUM_NODES_MAX = 64 }; /* results of sum_nodes */
 
 /* The smallest set of nodes that covers leaves first .. end - 1, from left to right; returns their number. */
-int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MOST]);
+int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MAX]);
 /* Add numbers first .. first + n - 1 of siblings among sorted nodes, and of their parents, in place: the left
  * one's block becomes the sum, the right one's holds a part of it. Returns the number of nodes that are left,
  * which are the same for every slice. */
 int sum_siblings(int leaves, int count, SumNode *nodes, real **blocks, size_t first, size_t n);
 /* Add numbers first .. first + n - 1 of all nodes: the first node's block becomes the sum, the others hold
  * parts of it. Threads may add slices in parallel. All leaves must be complete. */
-void sum_rest(const SumRest *rest, size_t first, size_t n);
+void sum_rest(const SumRest *sums, size_t first, size_t n);
 
 typedef struct SumTree SumTree;
 

@@ -50,10 +50,10 @@ typedef struct {
 /* ---- lines ---- */
 
 static Prefix prefix_of(StrView line, bool markdown) {
-    enum { MOST_MARKS = 16 };
+    enum { MAX_MARKS = 16 };
     Prefix prefix = {0};
     size_t at = 0;
-    for (int marks = 0; marks < MOST_MARKS; marks++) {
+    for (int marks = 0; marks < MAX_MARKS; marks++) {
         while (at < line.length && (line.data[at] == ' ' || line.data[at] == '\t')) {
             if (marks == 0) prefix.spaces += line.data[at] == '\t' ? 4 : 1;
             at++;

@@ -19,7 +19,7 @@
 #include "documents/wrapped_lines.h"
 #include "text/placeholders.h"
 
-enum { MOST_FORMS = PLURAL_FORMS_MAX };
+enum { MAX_FORMS = PLURAL_FORMS_MAX };
 
 /* A keyword with its strings; places in the bytes. */
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
     size_t flags_end;                  /* of this line */
     size_t previous_from, previous_to; /* the lines "#|" */
     size_t score_from, score_to;       /* our comment */
-    Field id, plural, other, forms[MOST_FORMS];
+    Field id, plural, other, forms[MAX_FORMS];
     size_t keyword; /* of msgctxt or msgid: flags are written before it */
     int form_count; /* lines msgstr */
     bool fuzzy, no_wrap;
@@ -307,7 +307,7 @@ static bool is_keyword(StrView line, const char *keyword) {
 static int form_number(StrView line) {
     char keyword[] = "msgstr[0]";
     if (is_keyword(line, "msgstr")) return 0;
-    for (int form = 0; form < MOST_FORMS; form++) {
+    for (int form = 0; form < MAX_FORMS; form++) {
         keyword[7] = (char)('0' + form);
         if (is_keyword(line, keyword)) return form;
     }
@@ -375,12 +375,12 @@ static void agree_line_ends(StrView source, StrBuf *text) {
     size_t start = 0, end = source.length;
     while (start < source.length && char_is_space(source.data[start])) start++;
     while (end > start && char_is_space(source.data[end - 1])) end--;
-    StrBuf made = {0};
-    strbuf_add(&made, (StrView){source.data, start});
-    strbuf_add(&made, middle);
-    strbuf_add(&made, (StrView){source.data + end, source.length - end});
+    StrBuf out = {0};
+    strbuf_add(&out, (StrView){source.data, start});
+    strbuf_add(&out, middle);
+    strbuf_add(&out, (StrView){source.data + end, source.length - end});
     strbuf_free(text);
-    *text = made;
+    *text = out;
 }
 
 static void add_source(const Document *document, const Entry *entry, const Segment *segment, StrBuf *out) {
@@ -438,14 +438,14 @@ static void write_flags(Document *document, const Entry *entry, bool fuzzy) {
         strbuf_add(document_edit(document, entry->flags, entry->flags), SV(" fuzzy,"));
     } else {
         StrView rest = {document->bytes.data + entry->flags, entry->flags_end - entry->flags}, flag;
-        StrBuf kept = {0};
+        StrBuf flags = {0};
         while (sv_next(&rest, ',', &flag))
             if (!sv_equal(sv_trim(flag), SV("fuzzy")))
-                strbuf_format(&kept, "%s %.*s", kept.length > 0 ? "," : "", SV_ARG(sv_trim(flag)));
-        size_t from = kept.length > 0 ? entry->flags : entry->flags - strlen("#,");
-        if (kept.length > 0) strbuf_add_char(&kept, '\n');
-        strbuf_add(document_edit(document, from, entry->flags_end), strbuf_view(&kept));
-        strbuf_free(&kept);
+                strbuf_format(&flags, "%s %.*s", flags.length > 0 ? "," : "", SV_ARG(sv_trim(flag)));
+        size_t from = flags.length > 0 ? entry->flags : entry->flags - strlen("#,");
+        if (flags.length > 0) strbuf_add_char(&flags, '\n');
+        strbuf_add(document_edit(document, from, entry->flags_end), strbuf_view(&flags));
+        strbuf_free(&flags);
     }
 }
 
@@ -458,7 +458,7 @@ static void write_entry(Document *document, const Entry *entry) {
     write_flags(document, entry, confidence < document->options.confident);
     if (entry->previous_to > 0) document_edit(document, entry->previous_from, entry->previous_to);
     size_t from = entry->forms[0].from, to = from;
-    for (int f = 0; f < MOST_FORMS; f++)
+    for (int f = 0; f < MAX_FORMS; f++)
         if (entry->forms[f].is_there && entry->forms[f].to > to) to = entry->forms[f].to;
     StrBuf *out = document_edit(document, from, to), keyword = {0};
     for (int f = 0; f < entry->form_count; f++) {

@@ -10,7 +10,7 @@
 #include "documents/marked_lines.h"
 #include "text/markup.h"
 
-enum { MOST_JOINED = 6, SHORTEST_LINE = 20 };
+enum { MAX_JOINED = 6, SHORTEST_LINE = 20 };
 
 typedef struct {
     size_t from, to;        /* its text, without the last line end */
@@ -167,7 +167,7 @@ static void add_texts(Document *document) {
         StrBuf text = {0};
         end = c + 1;
         if (!has_speakers(cue_text(document, &cues[c])))
-            while (end < subtitles->count && end - c < MOST_JOINED &&
+            while (end < subtitles->count && end - c < MAX_JOINED &&
                    continues(document, &cues[end - 1], &cues[end]))
                 end++;
         for (size_t i = c; i < end; i++) {
@@ -226,11 +226,11 @@ static Status read(Document *document) {
 
 /* ---- writing ---- */
 
-enum { MOST_TAGS = 16 };
+enum { MAX_TAGS = 16 };
 
 /* Tags that are open at the end of a part of the translation. */
 typedef struct {
-    StrView items[MOST_TAGS];
+    StrView items[MAX_TAGS];
     int count;
 } OpenTags;
 
@@ -244,7 +244,7 @@ static void follow_tags(StrView text, OpenTags *open) {
                     open->count = i;
                     break;
                 }
-        } else if (length > 0 && tag_is_opening(tag) && open->count < MOST_TAGS) {
+        } else if (length > 0 && tag_is_opening(tag) && open->count < MAX_TAGS) {
             open->items[open->count++] = tag;
         }
         at += length > 0 ? length : 1;

@@ -231,7 +231,7 @@ static bool is_xml_entity(StrView entity) {
 
 /* Escapes & and < that are no markup; false if the elements do not nest, or it has characters that XML does
  * not allow. */
-static bool make_sound(StrView text, StrBuf *out) {
+static bool make_well_formed(StrView text, StrBuf *out) {
     for (size_t at = 0; at < text.length;) {
         size_t entity = text.data[at] == '&' ? entity_length(text, at) : 0;
         size_t tag = text.data[at] == '<' ? tag_length(text, at) : 0, length = entity + tag;
@@ -396,7 +396,7 @@ static bool add_target(const Document *document, const Unit *unit, const Segment
     bool made =
         unit->is_lines && lines_rewrap(strbuf_view(&text), strbuf_view(&segment->translation), &lines);
     bool sound = (made || !unit->is_lines || segment->from_memory) &&
-                 make_sound(strbuf_view(made ? &lines : &segment->translation), out);
+                 make_well_formed(strbuf_view(made ? &lines : &segment->translation), out);
     strbuf_free(&text);
     strbuf_free(&lines);
     return sound;

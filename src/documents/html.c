@@ -34,17 +34,17 @@ static char quote_of(StrView value) {
 }
 
 static void add_tag(HtmlTags *tags, StrView tag) {
-    HtmlTag found = {.tag = tag, .first = tags->attribute_count};
+    HtmlTag html_tag = {.tag = tag, .first = tags->attribute_count};
     StrView rest = tag_attributes(tag), name, value;
     while (tag_next_attribute(&rest, &name, &value)) {
         if (!has_text(name) || sv_trim(value).length == 0) continue;
         MEM_GROW(tags->attributes, tags->attribute_capacity, (size_t)tags->attribute_count + 1);
         tags->attributes[tags->attribute_count++] = (HtmlAttribute){value, quote_of(value)};
-        found.count++;
+        html_tag.count++;
     }
-    if (found.count == 0 && !is_html(tag)) return;
+    if (html_tag.count == 0 && !is_html(tag)) return;
     MEM_GROW(tags->tags, tags->tag_capacity, (size_t)tags->count + 1);
-    tags->tags[tags->count++] = found;
+    tags->tags[tags->count++] = html_tag;
 }
 
 void html_tags_find(StrView text, HtmlTags *tags) {
@@ -140,9 +140,9 @@ void html_tags_apply(const HtmlTags *tags, int first, int end, const StrView *tr
         size_t length = tag_length(text, at);
         int found = -1;
         for (int i = 0; i < end - first && length > 0 && found < 0; i++) {
-            enum { MOST_MOVED = 64 };
+            enum { MAX_MOVED = 64 };
             int t = first + (next - first + i) % (end - first);
-            if (i > MOST_MOVED) break;
+            if (i > MAX_MOVED) break;
             if (sv_equal(tags->tags[t].tag, (StrView){start, length})) found = t;
         }
         if (found >= 0) {

@@ -69,9 +69,9 @@ static bool encode_code(Encoder *encoder) {
 
 /* Where a link or an emphasis must end, so that marks that never end take no quadratic time. */
 static size_t end_of_search(const Encoder *encoder) {
-    enum { MOST_SPAN = 10000 };
+    enum { MAX_SPAN = 10000 };
     size_t limit = limit_of(encoder);
-    return limit - encoder->at > MOST_SPAN ? encoder->at + MOST_SPAN : limit;
+    return limit - encoder->at > MAX_SPAN ? encoder->at + MAX_SPAN : limit;
 }
 
 static bool encode_emphasis(Encoder *encoder) {

@@ -47,7 +47,7 @@ typedef struct {
 } Directives;
 
 static Directives directives_of(StrView text) {
-    Directives found = {.positions = true};
+    Directives directives = {.positions = true};
     for (size_t at = 0; at < text.length;) {
         if (text.data[at] != '%') {
             at++;
@@ -57,12 +57,12 @@ static Directives directives_of(StrView text) {
         StrView one = {text.data + at, length};
         at += length;
         if (sv_equal(one, SV("%%"))) continue;
-        MEM_GROW(found.items, found.capacity, found.count + 1);
-        found.items[found.count++] = one;
+        MEM_GROW(directives.items, directives.capacity, directives.count + 1);
+        directives.items[directives.count++] = one;
         bool named = memchr(one.data, '$', one.length) || memchr(one.data, '(', one.length);
-        found.positions = found.positions && named;
+        directives.positions = directives.positions && named;
     }
-    return found;
+    return directives;
 }
 
 static bool printf_agrees(StrView source, StrView target) {

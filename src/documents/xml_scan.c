@@ -12,9 +12,9 @@ static bool fail(XmlScan *scan, size_t at, const char *error) {
 
 /* Moves past `end`; false if the rest does not contain it. */
 static bool skip_past(XmlScan *scan, size_t from, const char *end) {
-    const char *found = memmem(scan->text.data + from, scan->text.length - from, end, strlen(end));
-    if (!found) return fail(scan, from, "damaged XML: a comment, an instruction or a tag does not end");
-    scan->at = (size_t)(found - scan->text.data) + strlen(end);
+    const char *match = memmem(scan->text.data + from, scan->text.length - from, end, strlen(end));
+    if (!match) return fail(scan, from, "damaged XML: a comment, an instruction or a tag does not end");
+    scan->at = (size_t)(match - scan->text.data) + strlen(end);
     return true;
 }
 

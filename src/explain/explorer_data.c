@@ -390,9 +390,9 @@ static void write_alternatives(ExplorerData *data, const Seq2Seq *model, const T
     Scorer *scorer = scorer_new(&model, 1, false);
     put_array(out, "otherwise");
     for (int t = 0; t < trace->target_length; t += STEPS_PER_BATCH) {
-        int left = trace->target_length - t;
-        write_continuations(data, model, trace, t, left < STEPS_PER_BATCH ? left : STEPS_PER_BATCH, scorer,
-                            &options, out);
+        int remaining = trace->target_length - t;
+        write_continuations(data, model, trace, t, remaining < STEPS_PER_BATCH ? remaining : STEPS_PER_BATCH,
+                            scorer, &options, out);
     }
     close_array(out);
     scorer_free(scorer);

@@ -13,7 +13,7 @@
 #include "io/sha256.h"
 
 enum { TAR_BLOCK = 512, FOLDER_FILES = 1000, FOLDER_DEPTH = 3 };
-#define FILE_MOST ((size_t)8 << 30)
+#define FILE_MAX ((size_t)8 << 30)
 
 typedef struct {
     char *name;    /* in the archive */
@@ -159,7 +159,7 @@ Status foreign_archive_open(ForeignArchive **archive, const char *path) {
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", path, strerror(errno));
     *archive = mem_alloc(1, sizeof **archive);
     if (S_ISDIR(info.st_mode)) return finish(archive, list_folder(*archive, path, "", FOLDER_DEPTH));
-    Status status = file_read(path, FILE_MOST, &(*archive)->content);
+    Status status = file_read(path, FILE_MAX, &(*archive)->content);
     if (status == STATUS_OK) status = list_bytes(*archive, strbuf_view(&(*archive)->content), path);
     return finish(archive, status);
 }
@@ -181,7 +181,7 @@ size_t foreign_archive_count(const ForeignArchive *archive) { return archive->co
 Status foreign_archive_read(const ForeignArchive *archive, size_t index, StrBuf *content) {
     const Member *member = &archive->members[index];
     strbuf_clear(content);
-    if (member->path) return file_read(member->path, FILE_MOST, content);
+    if (member->path) return file_read(member->path, FILE_MAX, content);
     if (archive->is_zip) return zip_read(&archive->zip, member->zip, content);
     strbuf_add(content, member->bytes);
     return STATUS_OK;

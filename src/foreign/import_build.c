@@ -55,8 +55,8 @@ void import_put_search(Import *im, const char *program, int beam, double length_
 }
 
 ForeignTensor *import_first_of(const Import *im, const char *a, const char *b) {
-    ForeignTensor *found = foreign_tensors_find(&im->tensors, a);
-    return found ? found : foreign_tensors_find(&im->tensors, b);
+    ForeignTensor *tensor = foreign_tensors_find(&im->tensors, a);
+    return tensor ? tensor : foreign_tensors_find(&im->tensors, b);
 }
 
 /* ---- vocabularies ---- */

@@ -43,7 +43,7 @@ static bool name_outside(StrBuf *name, const char *half, const char *ours) {
     return true;
 }
 
-static const Naming NAMING = {
+static const NamingScheme NAMING = {
     .names = NAMES, .transposed = true, .block = name_block, .outside = name_outside};
 
 static double ct2_number(const Import *im, const char *side, const char *name, double missing) {
@@ -73,17 +73,17 @@ static const char *find_positions(ForeignTensor *table) {
                  {POSITIONS_MARIAN, "marian"}};
     size_t count = table->rows * table->columns;
     real *numbers = mem_alloc(count, sizeof *numbers);
-    const char *found = NULL;
+    const char *name = NULL;
     table->used = true;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !found; k++) {
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !name; k++) {
         double most = 0;
         positions_table(kinds[k].kind, 0, (int)table->rows, (int)table->columns, numbers);
         for (size_t i = 0; i < count; i++)
             most = fmax(most, fabs((double)numbers[i] - (double)table->data[i]));
-        if (most < 2e-3) found = kinds[k].name;
+        if (most < 2e-3) name = kinds[k].name;
     }
     mem_free(numbers);
-    return found ? found : "learned";
+    return name ? name : "learned";
 }
 
 static double ct2_multiplier(const Import *im) {

@@ -26,7 +26,7 @@ static void name_block(StrBuf *name, const char *half, int layer, const char *th
     strbuf_format(name, "model.%s.layers.%d.%s", half, layer, theirs);
 }
 
-static const Naming NAMING = {.names = NAMES, .transposed = true, .block = name_block};
+static const NamingScheme NAMING = {.names = NAMES, .transposed = true, .block = name_block};
 
 static Status setting_demand(const Import *im, const char *key, bool wanted) {
     double value = import_setting_number(im, key, wanted);

@@ -42,7 +42,7 @@ static bool name_outside(StrBuf *name, const char *half, const char *ours) {
     return true;
 }
 
-static const Naming NAMING = {.names = NAMES, .block = name_block, .outside = name_outside};
+static const NamingScheme NAMING = {.names = NAMES, .block = name_block, .outside = name_outside};
 
 static StrView marian_text(const Import *im, const char *key, const char *missing) {
     StrView value = foreign_yaml_value(strbuf_view(&im->tensors.settings), key);

@@ -36,11 +36,11 @@ typedef struct {
     void (*block)(StrBuf *name, const char *half, int layer, const char *theirs);
     /* norm.gain, norm.bias and positions; false: the family has none */
     bool (*outside)(StrBuf *name, const char *half, const char *ours);
-} Naming;
+} NamingScheme;
 
 typedef struct {
     const ForeignArchive *archive;
-    const Naming *naming;
+    const NamingScheme *naming;
     ForeignTensors tensors;
     Side source, target;
     bool one_vocabulary;

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "io/bytes.h"
 
-enum { HEADER = 48, LIST_MOST = 1000, SPECIALS = 4 };
+enum { HEADER = 48, LIST_MAX = 1000, SPECIALS = 4 };
 
 static const uint64_t MAGIC = 0xF11A48D5013417F5;
 
@@ -47,7 +47,7 @@ static Status add_list(const Lists *lists, int row, const int *ours, uint64_t ta
     if (row >= 0) {
         uint64_t begin = number(lists->offsets, (uint64_t)row, 8),
                  end = number(lists->offsets, (uint64_t)row + 1, 8);
-        if ((uint64_t)row + 1 >= lists->lists || begin > end || end > lists->words || end - begin > LIST_MOST)
+        if ((uint64_t)row + 1 >= lists->lists || begin > end || end > lists->words || end - begin > LIST_MAX)
             return status_fail(STATUS_DATA, "its list %d is malformed", row);
         for (uint64_t i = begin; i < end; i++) {
             uint64_t id = number(lists->ids, i, 4);
@@ -72,7 +72,7 @@ Status foreign_shortlist_text(StrView file, const int *source_row, int source_si
             ours[target_row[id]] = id;
             if ((uint64_t)target_row[id] >= rows) rows = (uint64_t)target_row[id] + 1;
         }
-    for (uint64_t id = 0; id < lists.first && id < rows && id < LIST_MOST; id++)
+    for (uint64_t id = 0; id < lists.first && id < rows && id < LIST_MAX; id++)
         add_id(ours[id], &started, text);
     strbuf_add_char(text, ';');
     Status status = STATUS_OK;

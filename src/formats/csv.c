@@ -6,7 +6,7 @@
 #include "formats/escapes.h"
 #include "text/languages.h"
 
-enum { MOST_CELL = 4 << 20, BUFFER = 1 << 16 };
+enum { MAX_CELL = 4 << 20, BUFFER = 1 << 16 };
 
 typedef enum { AT_START, PLAIN, QUOTED, AFTER_QUOTE } CsvState;
 
@@ -227,8 +227,7 @@ Status csv_next(CsvReader *reader, StrBuf *row, long *line, bool *more) {
         CsvStep step = csv_step(&reader->csv, c);
         if (step == CSV_CHARACTER) strbuf_add_char(&reader->cell, c);
         any |= step == CSV_CHARACTER;
-        if (reader->cell.length > MOST_CELL || row->length > MOST_CELL)
-            return fail_open_quotes(reader, *line);
+        if (reader->cell.length > MAX_CELL || row->length > MAX_CELL) return fail_open_quotes(reader, *line);
         if (step == CSV_NEXT_CELL) finish_cell(reader, row, cells++ == 0);
         if (step == CSV_NOTHING && reader->csv.state == AT_START) *line = reader->line;
         if (step != CSV_END_OF_ROW) continue;

@@ -10,7 +10,7 @@ typedef struct {
     bool failed;
 } Expression;
 
-enum { MOST_DEPTH = 64, TERNARY = 1, UNARY = 8 };
+enum { MAX_DEPTH = 64, TERNARY = 1, UNARY = 8 };
 
 /* Longer operators come first. */
 static const struct {
@@ -92,7 +92,7 @@ static long parse_ternary(Expression *expression, long condition) {
 
 /* The value of what begins here, up to an operator that binds less than `precedence`. */
 static long parse(Expression *expression, int precedence) {
-    if (++expression->depth > MOST_DEPTH) expression->failed = true;
+    if (++expression->depth > MAX_DEPTH) expression->failed = true;
     if (expression->failed) return 0;
     long value = parse_operand(expression);
     for (size_t i = 0; i < sizeof OPERATORS / sizeof *OPERATORS && !expression->failed; i++) {

@@ -13,7 +13,7 @@
 #include "formats/xliff.h"
 #include "text/languages.h"
 
-enum { MOST_NAMES = 8, MOST_MATCHES = 16, LONGEST_MATCH = 32 };
+enum { MAX_NAMES = 8, MAX_MATCHES = 16, LONGEST_MATCH = 32 };
 enum { SOURCE, TARGET };
 
 /* How well a language of the file serves as source and as target. */
@@ -38,8 +38,8 @@ struct TableReader {
     char *source, *target;    /* the languages; NULL until they are known */
     bool has_header, pending; /* `pending`: the unit was read to find the languages */
     long pairs, untranslated, fuzzy;
-    bool neutral;                        /* they are "source" and "target" */
-    LanguageMatch matches[MOST_MATCHES]; /* of the languages seen so far, because language_rank takes time */
+    bool neutral;                       /* they are "source" and "target" */
+    LanguageMatch matches[MAX_MATCHES]; /* of the languages seen so far, because language_rank takes time */
     size_t match_count;
     StrList names; /* the first languages of the file, for messages */
 };
@@ -132,7 +132,7 @@ void table_close(TableReader *table) {
 /* ---- units ---- */
 
 static void remember_names(TableReader *table, const Unit *unit) {
-    for (size_t i = 0; i < unit->count && table->names.count < MOST_NAMES; i++) {
+    for (size_t i = 0; i < unit->count && table->names.count < MAX_NAMES; i++) {
         StrView name = strbuf_view(&unit->variants[i].language);
         bool known = name.length == 0 || name.length > 40;
         for (size_t j = 0; j < table->names.count && !known; j++)
@@ -143,21 +143,21 @@ static void remember_names(TableReader *table, const Unit *unit) {
 
 static int match_language(TableReader *table, int side, StrView name) {
     for (size_t i = 0; i < table->match_count; i++) {
-        const LanguageMatch *known = &table->matches[i];
-        if (sv_equal(name, (StrView){known->name, known->length})) return known->match[side];
+        const LanguageMatch *earlier = &table->matches[i];
+        if (sv_equal(name, (StrView){earlier->name, earlier->length})) return earlier->match[side];
     }
-    LanguageMatch found = {.length = name.length};
-    found.match[SOURCE] = language_rank(sv(table->source), name);
-    found.match[TARGET] = language_rank(sv(table->target), name);
-    if (table->match_count < MOST_MATCHES && name.length < LONGEST_MATCH) {
-        if (name.length > 0) memcpy(found.name, name.data, name.length);
-        table->matches[table->match_count++] = found;
+    LanguageMatch match = {.length = name.length};
+    match.match[SOURCE] = language_rank(sv(table->source), name);
+    match.match[TARGET] = language_rank(sv(table->target), name);
+    if (table->match_count < MAX_MATCHES && name.length < LONGEST_MATCH) {
+        if (name.length > 0) memcpy(match.name, name.data, name.length);
+        table->matches[table->match_count++] = match;
     }
-    return found.match[side];
+    return match.match[side];
 }
 
 /* The variant that serves best for a side, but not `taken`; a variant without a language if no other does. */
-static const Variant *choose(TableReader *table, int side, const Variant *taken) {
+static const Variant *choose(TableReader *table, int side, const Variant *other_side) {
     const Unit *unit = &table->unit;
     const Variant *best = NULL;
     int best_match = 0;
@@ -165,7 +165,7 @@ static const Variant *choose(TableReader *table, int side, const Variant *taken)
         const Variant *variant = &unit->variants[i];
         StrView language = strbuf_view(&variant->language);
         int match = 2 * match_language(table, side, language) + (language.length == 0);
-        if (variant == taken || match <= best_match) continue;
+        if (variant == other_side || match <= best_match) continue;
         best = variant;
         best_match = match;
     }

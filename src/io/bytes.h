@@ -22,16 +22,16 @@ static inline StrView bytes_take(ByteReader *reader, uint64_t count) {
         return (StrView){0};
     }
     if (count == 0) return (StrView){0}; /* the bytes of an empty file may be NULL */
-    StrView taken = {reader->bytes.data + reader->at, (size_t)count};
+    StrView view = {reader->bytes.data + reader->at, (size_t)count};
     reader->at += (size_t)count;
-    return taken;
+    return view;
 }
 
 /* A number of `size` bytes, at most 8. */
 static inline uint64_t bytes_number(ByteReader *reader, size_t size) {
-    StrView taken = bytes_take(reader, size);
+    StrView view = bytes_take(reader, size);
     uint64_t number = 0;
-    for (size_t i = taken.length; i-- > 0;) number = number << 8 | (unsigned char)taken.data[i];
+    for (size_t i = view.length; i-- > 0;) number = number << 8 | (unsigned char)view.data[i];
     return number;
 }
 

@@ -20,22 +20,22 @@ static uInt part(size_t bytes) { return bytes > 1 << 30 ? 1 << 30 : (uInt)bytes;
 
 bool inflate_raw(StrView packed, size_t size, StrBuf *out) {
     z_stream stream = {0};
-    size_t before = out->length, left = size;
+    size_t before = out->length, remaining = size;
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) mem_exhausted(size);
     MEM_GROW(out->data, out->capacity, before + size + 1);
     stream.next_in = (z_const Bytef *)(uintptr_t)packed.data;
     stream.next_out = (Bytef *)out->data + before;
     int result = Z_OK;
     while (result == Z_OK) {
-        uInt in = part(packed.length), room = part(left);
+        uInt in = part(packed.length), room = part(remaining);
         stream.avail_in = in;
         stream.avail_out = room;
         result = inflate(&stream, Z_NO_FLUSH);
         packed.length -= in - stream.avail_in;
-        left -= room - stream.avail_out;
+        remaining -= room - stream.avail_out;
     }
     inflateEnd(&stream);
-    bool whole = result == Z_STREAM_END && left == 0;
+    bool whole = result == Z_STREAM_END && remaining == 0;
     out->length = before + (whole ? size : 0);
     out->data[out->length] = '\0';
     return whole;
@@ -93,12 +93,12 @@ bool gzip_expand(StrView packed, size_t most, StrBuf *out, bool *too_large) {
         stream.next_out = (Bytef *)step;
         stream.avail_out = STEP;
         result = inflate(&stream, Z_NO_FLUSH);
-        size_t made = STEP - stream.avail_out;
+        size_t bytes = STEP - stream.avail_out;
         packed.data += in - stream.avail_in;
         packed.length -= in - stream.avail_in;
-        *too_large = made > most - (out->length - before);
+        *too_large = bytes > most - (out->length - before);
         if (*too_large) break;
-        strbuf_add(out, (StrView){step, made});
+        strbuf_add(out, (StrView){step, bytes});
         if (result == Z_STREAM_END && packed.length > 0) result = inflateReset(&stream);
     }
     inflateEnd(&stream);

@@ -85,7 +85,7 @@ Status file_flush(OutFile *file);
 Status file_commit(OutFile *file);
 void file_discard(OutFile *file); /* leaves the target as it was; NULL is allowed */
 /* file_create, file_write and file_commit: the file at `path` has this content, or is as it was. */
-Status file_put(const char *path, StrView content);
+Status file_write_whole(const char *path, StrView content);
 /* Removes the temporary files that are still open: for an exit in the middle of work. */
 void file_discard_all(void);
 

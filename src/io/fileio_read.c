@@ -304,8 +304,8 @@ static Status lines_fill(LineReader *reader) {
 
 /* Position of the next line feed among the bytes held, or NULL. */
 static const char *lines_find(LineReader *reader) {
-    size_t left = reader->held.length - reader->seen;
-    const char *end = left ? memchr(reader->held.data + reader->seen, '\n', left) : NULL;
+    size_t remaining = reader->held.length - reader->seen;
+    const char *end = remaining ? memchr(reader->held.data + reader->seen, '\n', remaining) : NULL;
     if (!end) reader->seen = reader->held.length;
     return end;
 }
@@ -328,8 +328,8 @@ const char *file_compressed_kind(StrView start) {
  * has a NUL or, in Chinese, an even number of bytes; otherwise the file may be anything. Without a mark, one
  * byte of most Latin letters is 0: always the first or always the second. */
 bool file_is_utf16(StrView line) {
-    enum { LETTERS_MOST = 32 };
-    size_t letters = line.length / 2 < LETTERS_MOST ? line.length / 2 : LETTERS_MOST, zeros[2] = {0};
+    enum { LETTERS_MAX = 32 };
+    size_t letters = line.length / 2 < LETTERS_MAX ? line.length / 2 : LETTERS_MAX, zeros[2] = {0};
     if (sv_starts(line, SV("\xFF\xFE")) || sv_starts(line, SV("\xFE\xFF")))
         return memchr(line.data, 0, line.length) || line.length % 2 == 0;
     for (size_t i = 0; i < 2 * letters; i++) zeros[i % 2] += line.data[i] == 0;

@@ -304,7 +304,7 @@ void file_discard(OutFile *file) {
     if (file) release(file);
 }
 
-Status file_put(const char *path, StrView content) {
+Status file_write_whole(const char *path, StrView content) {
     OutFile *file;
     TRY(file_create(&file, path));
     Status status = file_write(file, content.data, content.length);

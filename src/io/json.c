@@ -48,10 +48,10 @@ static void blank(const Check *check, const char *start, const char *end) {
 
 static Status skip_comment(Check *check) {
     const char *start = check->next;
-    size_t left = (size_t)(check->end - start);
-    if (left < 2 || (start[1] != '/' && start[1] != '*')) return fail_here(check, "unexpected '/'");
+    size_t remaining = (size_t)(check->end - start);
+    if (remaining < 2 || (start[1] != '/' && start[1] != '*')) return fail_here(check, "unexpected '/'");
     if (start[1] == '/') {
-        const char *end = memchr(start, '\n', left);
+        const char *end = memchr(start, '\n', remaining);
         check->next = end ? end : check->end;
         blank(check, start, check->next);
         return STATUS_OK;

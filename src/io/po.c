@@ -122,11 +122,11 @@ static StrView find_charset(StrView content) {
 
 static bool convert(iconv_t conversion, StrView from, StrBuf *out) {
     char piece[4096], *in = (char *)from.data;
-    for (size_t left = from.length, flushed = 0; left > 0 || !flushed;) {
+    for (size_t remaining = from.length, flushed = 0; remaining > 0 || !flushed;) {
         char *to = piece;
         size_t space = sizeof piece;
-        flushed = left == 0;
-        size_t result = iconv(conversion, left > 0 ? &in : NULL, &left, &to, &space);
+        flushed = remaining == 0;
+        size_t result = iconv(conversion, remaining > 0 ? &in : NULL, &remaining, &to, &space);
         strbuf_add(out, (StrView){piece, sizeof piece - space});
         if (result == (size_t)-1 && errno != E2BIG) return false;
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/mem.h"
 
-enum { CHUNK_BYTES = 4096, MOST_DEPTH = 256 };
+enum { CHUNK_BYTES = 4096, MAX_DEPTH = 256 };
 
 /* Offsets into `text`, because it may move. Attributes follow the name: name, value, name, value. */
 typedef struct {
@@ -61,9 +61,9 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
                      int namespaces, const xmlChar **declared, int count, int defaulted,
                      const xmlChar **values) {
     XmlReader *reader = context;
-    if (++reader->depth > MOST_DEPTH) {
+    if (++reader->depth > MAX_DEPTH) {
         if (!reader->error[0])
-            snprintf(reader->error, sizeof reader->error, "more than %d elements deep", MOST_DEPTH);
+            snprintf(reader->error, sizeof reader->error, "more than %d elements deep", MAX_DEPTH);
         xmlStopParser(reader->parser);
         return;
     }

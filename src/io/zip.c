@@ -172,10 +172,10 @@ Status zip_read(const Zip *zip, size_t index, StrBuf *content) {
         strbuf_add(content, packed);
     else if (!inflate_raw(packed, (size_t)entry->size, content))
         return status_fail(STATUS_DATA, "zip entry '%.*s' cannot be decompressed", SV_ARG(entry->name));
-    StrView made = strbuf_view(content);
-    made.data += before;
-    made.length -= before;
-    if (made.length == entry->size && crc32_of(made) == entry->crc) return STATUS_OK;
+    StrView view = strbuf_view(content);
+    view.data += before;
+    view.length -= before;
+    if (view.length == entry->size && crc32_of(view) == entry->crc) return STATUS_OK;
     return status_hint(
         status_fail(STATUS_DATA, "zip entry '%.*s' is damaged: its checksum differs", SV_ARG(entry->name)),
         "download the file again");

@@ -19,7 +19,7 @@ enum {
     /* numbers of A that stay there too, 64 rows of DEPTH, while panel after panel reads them */
     NEAR = 1 << 15,
     /* for one row: each addition waits for the last one, so eight sums keep the processor busy */
-    PANELS_MOST = 8 / PANEL_VECTORS
+    PANELS_MAX = 8 / PANEL_VECTORS
 };
 
 /* N rounded up to whole panels. */
@@ -32,16 +32,16 @@ static size_t kern_float_size(int K, int N) { return panel_columns(N) * (size_t)
 typedef real Four __attribute__((vector_size(4 * sizeof(real))));
 
 /* Interleaves the lower or upper halves of two vectors. */
-INLINE Four take_turns(Four a, Four b, bool upper) {
+INLINE Four interleave(Four a, Four b, bool upper) {
     return upper ? __builtin_shufflevector(a, b, 2, 6, 3, 7) : __builtin_shufflevector(a, b, 0, 4, 1, 5);
 }
 
 INLINE void transpose_four(const real *from, size_t ldfrom, real *to, size_t ldto) {
     Four line[4], pair[4];
     for (int i = 0; i < 4; i++) memcpy(&line[i], from + (size_t)i * ldfrom, sizeof line[i]);
-    for (int i = 0; i < 4; i++) pair[i] = take_turns(line[i / 2], line[i / 2 + 2], i % 2);
+    for (int i = 0; i < 4; i++) pair[i] = interleave(line[i / 2], line[i / 2 + 2], i % 2);
     for (int i = 0; i < 4; i++) {
-        Four column = take_turns(pair[i / 2], pair[i / 2 + 2], i % 2);
+        Four column = interleave(pair[i / 2], pair[i / 2 + 2], i % 2);
         memcpy(to + (size_t)i * ldto, &column, sizeof column);
     }
 }
@@ -141,7 +141,7 @@ INLINE void load_line(bool halves, const real *line, Vec b[PANEL_VECTORS]) {
 INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves, int K, const real *A,
                        size_t lda, const real *B, real *C, int ldc, int width, bool accumulate) {
     size_t line = (size_t)(halves ? PANEL / 2 : PANEL), panel = (size_t)K * line;
-    Vec sum[PANELS_MOST][BLOCK_ROWS][PANEL_VECTORS];
+    Vec sum[PANELS_MAX][BLOCK_ROWS][PANEL_VECTORS];
     A += (size_t)first * lda, C += (size_t)first * (size_t)ldc;
     for (int p = 0; p < panels; p++)
         for (int r = 0; r < rows; r++)
@@ -149,7 +149,7 @@ INLINE void gemm_block(int rows, int first, bool ahead, int panels, bool halves,
     for (int r = 0; r < rows; r++) fetch_for_sums(C + (size_t)r * (size_t)ldc);
     UNROLLED
     for (int k = 0; k < K; k++, B += line) {
-        Vec b[PANELS_MOST][PANEL_VECTORS];
+        Vec b[PANELS_MAX][PANEL_VECTORS];
         if (ahead) fetch(B + panel, line * sizeof *B);
         for (int p = 0; p < panels; p++) load_line(halves, B + (size_t)p * panel, b[p]);
         for (int r = 0; r < rows; r++) {
@@ -177,16 +177,16 @@ INLINE void gemm_panels(bool halves, int M, int N, int K, const real *A, size_t 
         size_t panel = (size_t)depth * (size_t)(halves ? PANEL / 2 : PANEL);
         bool add = accumulate || k0;
         for (int n = 0; n < N; n += panels * PANEL, packed += (size_t)panels * panel) {
-            panels = M == 1 ? PANELS_MOST : M == 2 ? PANELS_MOST / 2 : 1;
+            panels = M == 1 ? PANELS_MAX : M == 2 ? PANELS_MAX / 2 : 1;
             if (n + panels * PANEL > N) panels = 1;
             if (panels == 1)
                 FOR_ROWS_AHEAD(M, gemm_block, 1, halves, depth, A + k0, lda, packed, C + n, ldc, N - n, add)
             else if (M == 1)
-                gemm_block(1, 0, false, PANELS_MOST, halves, depth, A + k0, lda, packed, C + n, ldc, N - n,
+                gemm_block(1, 0, false, PANELS_MAX, halves, depth, A + k0, lda, packed, C + n, ldc, N - n,
                            add);
             else
-                gemm_block(2, 0, false, PANELS_MOST / 2, halves, depth, A + k0, lda, packed, C + n, ldc,
-                           N - n, add);
+                gemm_block(2, 0, false, PANELS_MAX / 2, halves, depth, A + k0, lda, packed, C + n, ldc, N - n,
+                           add);
         }
     }
 }

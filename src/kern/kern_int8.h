@@ -79,13 +79,13 @@ static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bo
                            int end, void *packed) {
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
     size_t padded = end == N ? columns - (size_t)first : (size_t)(end - first);
-    real *units = (real *)packed + first;
+    real *packed_scales = (real *)packed + first;
     int32_t *sums = (void *)((real *)packed + columns);
     int8_t *tiles = (int8_t *)(sums + columns);
-    memset(units, 0, padded * sizeof *units);
+    memset(packed_scales, 0, padded * sizeof *packed_scales);
     memset(sums + first, 0, padded * sizeof *sums);
     memset(tiles + int8_tile(blocks, first), 0, padded * blocks * INT8_BLOCK);
-    memcpy(units, scales, (size_t)(end - first) * sizeof *units);
+    memcpy(packed_scales, scales, (size_t)(end - first) * sizeof *packed_scales);
     for (int n = first; transposed && n < end; n++)
         sums[n] = int8_pack_column(K, B + (size_t)(n - first) * (size_t)K,
                                    tiles + int8_tile(blocks, n) + n % INT8_COLUMNS * INT8_TERMS);
@@ -134,8 +134,10 @@ INLINE real int8_row(int K, const real *a, int32_t *out) {
         for (int j = 0; j < INT8_LINES; j += LANES) {
             IntVec word = {0};
             for (int i = 0; i < INT8_TERMS; i++) {
-                int at = k + j + INT8_LINES * i, left = K - at;
-                Vec x = left >= LANES ? load(a + at) : left > 0 ? load_some(a + at, (size_t)left) : (Vec){0};
+                int at = k + j + INT8_LINES * i, remaining = K - at;
+                Vec x = remaining >= LANES ? load(a + at)
+                        : remaining > 0    ? load_some(a + at, (size_t)remaining)
+                                           : (Vec){0};
                 word |= ((IntVec)(x * up + splat(ROUNDER)) & ((1 << BITS) - 1)) << (BITS * i);
             }
             word ^= (int32_t)(INT8_BIAS * 0x01010101u);
@@ -153,28 +155,29 @@ typedef struct {
 } Int8Stripe;
 
 /* Writes LANES numbers of a row of C, from `column` on: the sums of products times both scales. */
-INLINE void int8_finish(IntVec sum, const Int8Stripe *b, int column, real unit, real *C, bool accumulate) {
+INLINE void int8_finish(IntVec sum, const Int8Stripe *b, int column, real row_scale, real *C,
+                        bool accumulate) {
     if (column >= b->width) return;
-    size_t left = (size_t)(b->width - column);
-    bool whole = left >= LANES;
+    size_t remaining = (size_t)(b->width - column);
+    bool whole = remaining >= LANES;
     real *c = C + column;
     IntVec sums;
     memcpy(&sums, b->column_sums + column, sizeof sums);
-    Vec scale = load(b->scales + column) * splat(unit), before = {0};
-    if (accumulate) before = whole ? load(c) : load_some(c, left);
-    Vec y = multiply_add(__builtin_convertvector(sum - sums * INT8_BIAS, Vec), scale, before);
+    Vec both_scales = load(b->scales + column) * splat(row_scale), before = {0};
+    if (accumulate) before = whole ? load(c) : load_some(c, remaining);
+    Vec y = multiply_add(__builtin_convertvector(sum - sums * INT8_BIAS, Vec), both_scales, before);
     if (whole)
         store(c, y);
     else
-        store_some(c, y, left);
+        store_some(c, y, remaining);
 }
 
-/* ---- a stripe of C from rows of words and their scales, `units` ---- */
+/* ---- a stripe of C from rows of words and their scales, `row_scales` ---- */
 
 #ifdef TILE_UNITS
 
-static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
-                        real *C, size_t ldc, bool accumulate) {
+static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b,
+                        const real *row_scales, real *C, size_t ldc, bool accumulate) {
     for (int m = 0; m < rows; m += INT8_ROWS) {
         int32_t sums[INT8_ROWS * INT8_STRIPE] __attribute__((aligned(64)));
         const int8_t *tiles = b->tiles;
@@ -193,7 +196,7 @@ static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Str
             for (int j = 0; j < INT8_STRIPE; j += LANES) {
                 IntVec sum;
                 memcpy(&sum, sums + r * INT8_STRIPE + j, sizeof sum);
-                int8_finish(sum, b, j, units[m + r], C + (size_t)(m + r) * ldc, accumulate);
+                int8_finish(sum, b, j, row_scales[m + r], C + (size_t)(m + r) * ldc, accumulate);
             }
     }
 }
@@ -224,7 +227,7 @@ INLINE IntVec int8_dot(IntVec sum, int32_t a, Int8Words b) {
 /* `rows` rows from `first` on. `ahead`: also prefetch the next stripe. `rows` and `ahead` are constants at
  * each call. */
 INLINE void int8_block(int rows, int first, bool ahead, size_t blocks, const int32_t *a, const Int8Stripe *b,
-                       const real *units, real *C, size_t ldc, bool accumulate) {
+                       const real *row_scales, real *C, size_t ldc, bool accumulate) {
     enum { LINE = INT8_STRIPE * INT8_TERMS };
     size_t depth = blocks * INT8_LINES;
     const int8_t *line = b->tiles;
@@ -242,12 +245,13 @@ INLINE void int8_block(int rows, int first, bool ahead, size_t blocks, const int
     }
     for (int r = 0; r < rows; r++)
         for (int v = 0; v < 2; v++)
-            int8_finish(sum[r][v], b, v * LANES, units[first + r], C + (size_t)(first + r) * ldc, accumulate);
+            int8_finish(sum[r][v], b, v * LANES, row_scales[first + r], C + (size_t)(first + r) * ldc,
+                        accumulate);
 }
 
-static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b, const real *units,
-                        real *C, size_t ldc, bool accumulate) {
-    FOR_ROWS_AHEAD(rows, int8_block, blocks, a, b, units, C, ldc, accumulate)
+static void int8_stripe(int rows, size_t blocks, const int32_t *a, const Int8Stripe *b,
+                        const real *row_scales, real *C, size_t ldc, bool accumulate) {
+    FOR_ROWS_AHEAD(rows, int8_block, blocks, a, b, row_scales, C, ldc, accumulate)
 }
 #define INT8_BEGIN() ((void)0)
 #define INT8_END()   ((void)0)
@@ -261,17 +265,17 @@ static void kern_int8_multiply(int M, int N, int K, const real *A, int lda, cons
     const int8_t *tiles = (const int8_t *)(column_sums + columns);
     int most = (int)((size_t)INT8_WORDS / group) * INT8_ROWS;
     int32_t *words = scratch;
-    real units[INT8_WORDS / INT8_LINES];
+    real row_scales[INT8_WORDS / INT8_LINES];
     assert(K <= KERN_INT8_MAX_K);
     INT8_BEGIN();
     for (int m0 = 0; m0 < M; m0 += most) {
         int rows = M - m0 < most ? M - m0 : most;
         for (int m = 0; m < rows; m++)
-            units[m] = int8_row(K, A + (size_t)(m0 + m) * (size_t)lda,
-                                words + (size_t)(m / INT8_ROWS) * group + m % INT8_ROWS * INT8_LINES);
+            row_scales[m] = int8_row(K, A + (size_t)(m0 + m) * (size_t)lda,
+                                     words + (size_t)(m / INT8_ROWS) * group + m % INT8_ROWS * INT8_LINES);
         for (int n = 0; n < N; n += INT8_STRIPE) {
             Int8Stripe b = {scales + n, column_sums + n, tiles + (size_t)n * blocks * INT8_BLOCK, N - n};
-            int8_stripe(rows, blocks, words, &b, units, C + (size_t)m0 * (size_t)ldc + n, (size_t)ldc,
+            int8_stripe(rows, blocks, words, &b, row_scales, C + (size_t)m0 * (size_t)ldc + n, (size_t)ldc,
                         accumulate);
         }
     }

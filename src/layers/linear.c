@@ -12,15 +12,15 @@ static char *next_name(void) {
 }
 
 const char *param_name(const char *name, const char *part) {
-    char *joined = next_name();
-    snprintf(joined, NAME_SIZE, "%s.%s", name, part);
-    return joined;
+    char *full_name = next_name();
+    snprintf(full_name, NAME_SIZE, "%s.%s", name, part);
+    return full_name;
 }
 
 const char *param_layer(const char *name, int layer) {
-    char *joined = next_name();
-    snprintf(joined, NAME_SIZE, "%s.%d", name, layer);
-    return joined;
+    char *full_name = next_name();
+    snprintf(full_name, NAME_SIZE, "%s.%d", name, layer);
+    return full_name;
 }
 
 Linear linear_new(ParamSet *params, const char *name, int inputs, int outputs, bool bias) {

@@ -7,14 +7,14 @@
 static const double LEARNED_SCALE = 0.1;
 
 /* Sinusoids computed once: enough positions for nearly all sentences, unless the layers are very wide. */
-enum { MOST_FIRST = 128, FIRST_NUMBERS = 128 << 10 };
+enum { MAX_FIRST = 128, FIRST_NUMBERS = 128 << 10 };
 
 static bool is_sinusoidal(PositionKind kind) {
     return kind == POSITIONS_SINUSOIDAL || kind == POSITIONS_SINUSOIDAL_HALVES || kind == POSITIONS_MARIAN;
 }
 
 static Tensor first_sinusoids(ParamSet *params, PositionKind kind, int size) {
-    int rows = FIRST_NUMBERS / size < MOST_FIRST ? FIRST_NUMBERS / size : MOST_FIRST;
+    int rows = FIRST_NUMBERS / size < MAX_FIRST ? FIRST_NUMBERS / size : MAX_FIRST;
     Tensor first = {.rows = rows, .columns = size};
     first.data = params_keep_numbers(params, tensor_size(&first));
     positions_table(kind, 0, rows, size, first.data);

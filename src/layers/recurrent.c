@@ -76,14 +76,14 @@ CellState rnn_run(Tape *tape, const Cell *cell, Tensor *x, const PackedSequence 
     CellState state = {.row_keys = packed->row_keys};
     tape_sequence_begin(tape, packed->rows);
     for (int i = 0; i < packed->steps; i++) {
-        int t = reverse ? packed->steps - 1 - i : i, rows = packed_sequence_running(packed, t);
+        int t = reverse ? packed->steps - 1 - i : i, rows = packed_sequence_batch_size(packed, t);
         state.h = previous_rows(tape, state.h, cell->hidden, rows);
         if (cell->kind == CELL_LSTM) state.c = previous_rows(tape, state.c, cell->hidden, rows);
         tape_step_begin(tape, packed->offset[t], rows);
         state = cell_step(tape, cell, tape_rows(tape, projection, packed->offset[t], rows), state);
         tape_step_end(tape);
     }
-    CellState all = {tape_whole(tape, state.h), state.c ? tape_whole(tape, state.c) : NULL, NULL};
+    CellState all = {tape_all_steps(tape, state.h), state.c ? tape_all_steps(tape, state.c) : NULL, NULL};
     tape_sequence_end(tape);
     cell_record(tape, cell, all);
     return all;

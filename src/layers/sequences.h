@@ -55,7 +55,7 @@ PackedSequence *packed_sequence_new(Tape *tape, const int *lengths, int B);
 static inline int packed_sequence_row(const PackedSequence *packed, int sentence, int step) {
     return packed->offset[step] + packed->rank[sentence];
 }
-static inline int packed_sequence_running(const PackedSequence *packed, int step) {
+static inline int packed_sequence_batch_size(const PackedSequence *packed, int step) {
     return packed->offset[step + 1] - packed->offset[step];
 }
 

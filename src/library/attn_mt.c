@@ -66,7 +66,7 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
         return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
     TRY(choose_models(opening, model));
     for (int i = 0; i < model->step_count; i++) {
-        Step *step = &model->steps[i];
+        ModelStep *step = &model->steps[i];
         TRY(ensemble_load(&step->models, &step->paths, FORMATS[opening->precision], true));
         TRY(scorer_check(ensemble_items(&step->models), step->models.count));
     }
@@ -115,7 +115,7 @@ const char *attn_mt_source_language(const attn_mt_model *model) {
 
 const char *attn_mt_target_language(const attn_mt_model *model) {
     if (!model) return NULL;
-    const Step *last = last_step(model);
+    const ModelStep *last = last_step(model);
     return last->target_language ? last->target_language : name_or_null(&last->models.target_language);
 }
 

@@ -5,24 +5,24 @@
 #include "library/library_private.h"
 #include "search/rescore.h"
 
-enum { MOST_BEAM = 1000, MOST_BATCH = 100000 };
+enum { MAX_BEAM = 1000, MAX_BATCH = 100000 };
 
 static Status check_options(const attn_mt_model *model, const attn_mt_options *options, int count) {
     if (count < 0) return status_fail(STATUS_USAGE, "%d texts", count);
-    if (options->beam_size < 0 || options->beam_size > MOST_BEAM)
-        return status_fail(STATUS_USAGE, "beam_size is %d, not 0 to %d", options->beam_size, MOST_BEAM);
-    if (options->n_best < 0 || options->n_best > MOST_BEAM)
-        return status_fail(STATUS_USAGE, "n_best is %d, not 0 to %d", options->n_best, MOST_BEAM);
+    if (options->beam_size < 0 || options->beam_size > MAX_BEAM)
+        return status_fail(STATUS_USAGE, "beam_size is %d, not 0 to %d", options->beam_size, MAX_BEAM);
+    if (options->n_best < 0 || options->n_best > MAX_BEAM)
+        return status_fail(STATUS_USAGE, "n_best is %d, not 0 to %d", options->n_best, MAX_BEAM);
     if (options->beam_size > 0 && options->n_best > options->beam_size)
         return status_fail(STATUS_USAGE, "n_best is %d, but beam_size %d", options->n_best,
                            options->beam_size);
-    if (options->batch_size < 0 || options->batch_size > MOST_BATCH)
-        return status_fail(STATUS_USAGE, "batch_size is %d, not 0 to %d", options->batch_size, MOST_BATCH);
+    if (options->batch_size < 0 || options->batch_size > MAX_BATCH)
+        return status_fail(STATUS_USAGE, "batch_size is %d, not 0 to %d", options->batch_size, MAX_BATCH);
     if (options->attention < ATTN_MT_NO_ATTENTION || options->attention > ATTN_MT_SUBWORDS)
         return status_fail(STATUS_USAGE, "there is no level %d of attention", options->attention);
     TRY(check_accelerator(options->accelerator));
-    if (options->shortlist < 0 || options->shortlist > SHORTLIST_MOST)
-        return status_fail(STATUS_USAGE, "shortlist is %d, not 0 to %d", options->shortlist, SHORTLIST_MOST);
+    if (options->shortlist < 0 || options->shortlist > SHORTLIST_MAX)
+        return status_fail(STATUS_USAGE, "shortlist is %d, not 0 to %d", options->shortlist, SHORTLIST_MAX);
     for (int i = 0; i < model->step_count && options->shortlist > 0; i++)
         TRY(ensemble_check_shortlists(&model->steps[i].models, &model->steps[i].paths));
     for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
@@ -32,10 +32,10 @@ static Status check_options(const attn_mt_model *model, const attn_mt_options *o
 
 /* Copies the program's guide, which can be shorter or longer than ours. */
 static Status read_guide(const attn_mt_model *model, const attn_mt_guide *given, attn_mt_guide *guide) {
-    enum { MOST_SIZE = 4096 };
+    enum { MAX_SIZE = 4096 };
     *guide = (attn_mt_guide){.memory_threshold = 0.75};
     if (!given) return STATUS_OK;
-    if (given->size < offsetof(attn_mt_guide, glossary) || given->size > MOST_SIZE)
+    if (given->size < offsetof(attn_mt_guide, glossary) || given->size > MAX_SIZE)
         return status_fail(STATUS_USAGE, "guide->size is not sizeof(attn_mt_guide)");
     for (size_t i = sizeof *guide; i < given->size; i++)
         if (((const char *)given)[i] != 0)
@@ -56,7 +56,7 @@ static Status read_guide(const attn_mt_model *model, const attn_mt_guide *given,
 static TranslatorOptions translator_options(const Call *call, int number) {
     const attn_mt_options *requested = &call->options;
     const attn_mt_guide *guide = &call->guide;
-    const Step *step = &call->model->steps[number];
+    const ModelStep *step = &call->model->steps[number];
     bool last = step == last_step(call->model);
     const char *target = last && guide->target_language ? guide->target_language : step->target_language;
     TranslatorOptions options = {.split = requested->split,

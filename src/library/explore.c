@@ -11,7 +11,7 @@ typedef struct {
 } Exploring;
 
 /* The models of the step, with tokenizers of this call. */
-static Ensemble view_models(const Step *step) {
+static Ensemble view_models(const ModelStep *step) {
     Ensemble models = step->models;
     models.items = mem_alloc((size_t)models.count, sizeof *models.items);
     for (int m = 0; m < models.count; m++) models.items[m] = seq2seq_view(step->models.items[m]);
@@ -23,7 +23,7 @@ static Status explore(Exploring *exploring) {
     TRY(check_strings("texts", exploring->texts, exploring->count));
     if (exploring->model->step_count > 1)
         return status_fail(STATUS_USAGE, "the explorer needs a model of both languages, and there is none");
-    const Step *step = last_step(exploring->model);
+    const ModelStep *step = last_step(exploring->model);
     Ensemble models = view_models(step);
     TranslatorOptions options = {.translate_symbols = true,
                                  .read_unknown = true,

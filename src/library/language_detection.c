@@ -53,11 +53,11 @@ static void detect_in_scope(void *context) {
     Detecting *detecting = context;
     const attn_mt_detector *detector = detecting->detector;
     size_t count = detector->languages.count;
-    Detection *found = mem_alloc(count, sizeof *found);
-    detector_run(detector->detector, sv(detecting->text), found);
+    Detection *detections = mem_alloc(count, sizeof *detections);
+    detector_run(detector->detector, sv(detecting->text), detections);
     for (size_t i = 0; i < count; i++)
         detecting->ranked[i] =
-            (attn_mt_detection){detector->languages.items[found[i].candidate], found[i].confidence};
+            (attn_mt_detection){detector->languages.items[detections[i].candidate], detections[i].confidence};
     detecting->status = STATUS_OK;
 }
 

@@ -14,17 +14,17 @@ typedef struct {
     StrList paths;
     Ensemble models;
     char *target_language; /* that attn_mt_open_name chose, of several; or NULL */
-} Step;
+} ModelStep;
 
 /* Each step translates what the one before has written. */
 struct attn_mt_model {
     MemScope *scope; /* owns the model */
-    Step steps[REGISTRY_STEPS];
+    ModelStep steps[REGISTRY_STEPS];
     int step_count;
     Calibration calibration;
 };
 
-static inline const Step *last_step(const attn_mt_model *model) {
+static inline const ModelStep *last_step(const attn_mt_model *model) {
     return &model->steps[model->step_count - 1];
 }
 
@@ -47,11 +47,11 @@ typedef struct {
     attn_mt_match match;             /* with a source of NULL: there is none */
     const char *pivot;               /* or NULL */
     int count;
-} Text;
+} TextResult;
 
 struct attn_mt_result {
-    MemScope *scope; /* owns the result */
-    Text *texts;     /* [count] */
+    MemScope *scope;   /* owns the result */
+    TextResult *texts; /* [count] */
     int count;
     const char *page; /* of attn_mt_explore; or NULL */
 };
@@ -77,7 +77,7 @@ static inline const Seq2Seq *last_view(const Call *call) {
 }
 
 /* Copies what the result has of translations[text]. */
-Text result_text(const Call *call, int text);
+TextResult result_text(const Call *call, int text);
 
 /* ---- scope.c ---- */
 

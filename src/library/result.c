@@ -66,12 +66,12 @@ static const char *copy_of(StrView text) {
     return strbuf_text(&copy);
 }
 
-Text result_text(const Call *call, int t) {
+TextResult result_text(const Call *call, int t) {
     const Translation *translation = &call->translations[t];
     const MemoryMatch *match = &translation->match;
     size_t count = (size_t)translation->count;
     bool attention = call->options.attention != ATTN_MT_NO_ATTENTION && translation->chunks > 0;
-    Text text = {.candidates = mem_alloc(count, sizeof *text.candidates), .count = translation->count};
+    TextResult text = {.candidates = mem_alloc(count, sizeof *text.candidates), .count = translation->count};
     bool confidence = call->guide.confidence && translation->chunks > 0;
     if (attention) text.matrices = mem_alloc(count, sizeof *text.matrices);
     if (confidence) text.confidences = mem_alloc(count, sizeof *text.confidences);
@@ -91,39 +91,39 @@ Text result_text(const Call *call, int t) {
 
 /* ---- reading ---- */
 
-static const Text *text_at(const attn_mt_result *result, int text, int rank) {
+static const TextResult *text_at(const attn_mt_result *result, int text, int rank) {
     if (!result || text < 0 || text >= result->count || rank < 0 || rank >= result->texts[text].count)
         return NULL;
     return &result->texts[text];
 }
 
 const attn_mt_candidate *attn_mt_candidate_at(const attn_mt_result *result, int text, int rank) {
-    const Text *entry = text_at(result, text, rank);
+    const TextResult *entry = text_at(result, text, rank);
     return entry ? &entry->candidates[rank] : NULL;
 }
 
 const attn_mt_matrix *attn_mt_attention(const attn_mt_result *result, int text, int rank) {
-    const Text *entry = text_at(result, text, rank);
+    const TextResult *entry = text_at(result, text, rank);
     return entry && entry->matrices ? &entry->matrices[rank] : NULL;
 }
 
 const char *const *attn_mt_tokens_at(const attn_mt_result *result, int text, int rank) {
-    const Text *entry = text_at(result, text, rank);
+    const TextResult *entry = text_at(result, text, rank);
     return entry ? entry->tokens[rank] : NULL;
 }
 
 const attn_mt_confidence *attn_mt_confidence_at(const attn_mt_result *result, int text, int rank) {
-    const Text *entry = text_at(result, text, rank);
+    const TextResult *entry = text_at(result, text, rank);
     return entry && entry->confidences ? &entry->confidences[rank] : NULL;
 }
 
 const attn_mt_match *attn_mt_match_at(const attn_mt_result *result, int text) {
-    const Text *entry = text_at(result, text, 0);
+    const TextResult *entry = text_at(result, text, 0);
     return entry && entry->match.source ? &entry->match : NULL;
 }
 
 const char *attn_mt_pivot_at(const attn_mt_result *result, int text) {
-    const Text *entry = text_at(result, text, 0);
+    const TextResult *entry = text_at(result, text, 0);
     return entry ? entry->pivot : NULL;
 }
 

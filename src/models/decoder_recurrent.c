@@ -329,7 +329,7 @@ Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded 
     record_state(tape, d, &state);
     tape_sequence_begin(tape, target->rows);
     for (int t = 0; t < packed->steps; t++) {
-        int begin = packed->offset[t], rows = packed_sequence_running(packed, t);
+        int begin = packed->offset[t], rows = packed_sequence_batch_size(packed, t);
         StepInput in = {.projected = tape_rows(tape, projected, begin, rows),
                         .source = &encoded->source[0],
                         .spans = spans_prefix(tape, spans, rows),
@@ -340,9 +340,9 @@ Tensor *decoder_recurrent_forced(Tape *tape, const void *decoder, const Encoded 
         tape_step_end(tape);
         record_state(tape, d, &state);
     }
-    StepResult all = {.output = tape_whole(tape, last.output),
-                      .context = {.vector = tape_whole(tape, last.context.vector)},
-                      .vector = last.vector ? tape_whole(tape, last.vector) : NULL};
+    StepResult all = {.output = tape_all_steps(tape, last.output),
+                      .context = {.vector = tape_all_steps(tape, last.context.vector)},
+                      .vector = last.vector ? tape_all_steps(tape, last.vector) : NULL};
     tape_sequence_end(tape);
     if (d->intra.score) all.intra = intra_contexts(tape, d, target, &steps, all.output);
     return op_gather(tape, read_out(tape, d, &all, embedded), steps.to_packed, target->rows);

@@ -413,63 +413,63 @@ static Status read_language_tokens(const SafeFile *file, StrList *targets) {
     return STATUS_OK;
 }
 
-static Status read_provenance(const char *text, ModelAbout *about) {
+static Status read_provenance(const char *text, ModelInfo *info) {
     Json *root;
     TRY(json_parse(&root, sv(text), false));
     StrView source = sv(string_of(root, "source_language")), target = sv(string_of(root, "target_language"));
     bool known = source.length > 0 && !language_names_match(source, SV("source"));
-    about->source = mem_strndup(source.data, known ? source.length : 0);
-    if (!about->chooses_target && known && target.length > 0) strlist_add(&about->targets, target);
-    about->program = mem_strdup(string_of(root, "origin")[0] ? string_of(root, "origin") : FORMAT);
-    about->source_sha256 = mem_strdup(string_of(root, "source_sha256"));
+    info->source = mem_strndup(source.data, known ? source.length : 0);
+    if (!info->chooses_target && known && target.length > 0) strlist_add(&info->targets, target);
+    info->program = mem_strdup(string_of(root, "origin")[0] ? string_of(root, "origin") : FORMAT);
+    info->source_sha256 = mem_strdup(string_of(root, "source_sha256"));
     json_free(root);
     return STATUS_OK;
 }
 
-static Status read_about(const SafeFile *file, ModelAbout *about) {
+static Status read_about(const SafeFile *file, ModelInfo *info) {
     Config config;
     FileForm form;
     const char *text, *provenance = safetensors_metadata(file, "provenance");
     TRY(check_format(file, &form));
-    about->precision = PRECISIONS[form.stored];
+    info->precision = PRECISIONS[form.stored];
     TRY(require(file, "config", &text));
     config_init(&config);
     Status status = config_read_json(&config, sv(text));
     config_free(&config);
     if (status != STATUS_OK) return status_context(STATUS_DATA, "its configuration");
-    TRY(read_language_tokens(file, &about->targets));
-    about->chooses_target = about->targets.count > 0;
-    TRY(read_provenance(provenance && provenance[0] ? provenance : "{}", about));
+    TRY(read_language_tokens(file, &info->targets));
+    info->chooses_target = info->targets.count > 0;
+    TRY(read_provenance(provenance && provenance[0] ? provenance : "{}", info));
     for (size_t i = 0; i < safetensors_count(file); i++) {
         const SafeTensor *tensor = safetensors_at(file, i);
         long long size = 1;
         for (int d = 0; d < tensor->rank; d++) size *= tensor->shape[d];
         bool is_weight =
             !sv_ends(sv(tensor->name), SV(WEIGHTS_SCALE_SUFFIX)) && !model_text_has(tensor->name);
-        if (is_weight) about->parameters += size;
+        if (is_weight) info->parameters += size;
     }
     return STATUS_OK;
 }
 
-Status modelfile_about(ModelAbout *about, const char *path) {
+Status modelfile_read_info(ModelInfo *info, const char *path) {
     SafeFile *file;
-    *about = (ModelAbout){0};
+    *info = (ModelInfo){0};
     TRY(safetensors_open_header(&file, path));
-    about->file = *safetensors_stat(file);
-    about->bytes = (long long)about->file.st_size;
-    Status status = read_about(file, about);
+    info->file = *safetensors_stat(file);
+    info->bytes = (long long)info->file.st_size;
+    Status status = read_about(file, info);
     safetensors_close(file);
     if (status == STATUS_OK) return status;
-    model_about_free(about);
+    model_info_free(info);
     return status_context(status, "cannot use '%s' as a model", path);
 }
 
-void model_about_free(ModelAbout *about) {
-    mem_free(about->source);
-    strlist_free(&about->targets);
-    mem_free(about->program);
-    mem_free(about->source_sha256);
-    *about = (ModelAbout){0};
+void model_info_free(ModelInfo *info) {
+    mem_free(info->source);
+    strlist_free(&info->targets);
+    mem_free(info->program);
+    mem_free(info->source_sha256);
+    *info = (ModelInfo){0};
 }
 
 /* The provenance with other languages. */

@@ -50,11 +50,11 @@ typedef struct {
     const char *precision;       /* of modelfile_precision */
     long long parameters, bytes; /* bytes: of the file */
     struct stat file;            /* when it was read */
-} ModelAbout;
+} ModelInfo;
 
 /* Reads the header, with its checksum, and checks everything but vocabularies and weights. */
-Status modelfile_about(ModelAbout *about, const char *path);
-void model_about_free(ModelAbout *about);
+Status modelfile_read_info(ModelInfo *info, const char *path);
+void model_info_free(ModelInfo *info);
 /* Writes a copy of a model file whose provenance names these languages; empty: those of the model. */
 Status modelfile_copy(const char *path, StrView source, StrView target, const char *output);
 

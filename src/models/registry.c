@@ -25,7 +25,7 @@ static const char *absolute_variable(const char *name) {
     return value && value[0] == '/' ? value : NULL;
 }
 
-static bool add_own_folder(StrBuf *path) {
+static bool add_user_folder(StrBuf *path) {
     const char *models = variable("ATTN_MT_MODELS"), *data = absolute_variable("XDG_DATA_HOME"),
                *home = variable("HOME");
     if (models)
@@ -37,8 +37,8 @@ static bool add_own_folder(StrBuf *path) {
     return models || data || home;
 }
 
-Status registry_own_folder(StrBuf *path) {
-    if (add_own_folder(path)) return STATUS_OK;
+Status registry_user_folder(StrBuf *path) {
+    if (add_user_folder(path)) return STATUS_OK;
     status_fail(STATUS_USAGE, "no folder of models: HOME is not set");
     return status_hint(STATUS_USAGE, "set ATTN_MT_MODELS to a folder");
 }
@@ -46,7 +46,7 @@ Status registry_own_folder(StrBuf *path) {
 /* Returns false if there is no folder of the user's own. */
 static bool list_folders(StrList *folders) {
     StrBuf own = {0};
-    bool has_own = add_own_folder(&own);
+    bool has_own = add_user_folder(&own);
     const char *shared = variable("XDG_DATA_DIRS");
     StrView rest = sv(shared ? shared : "/usr/local/share:/usr/share"), folder;
     if (has_own) strlist_add(folders, strbuf_view(&own));
@@ -99,13 +99,13 @@ static void add_damaged(Registry *registry, const char *path, const char *reason
 }
 
 static void add_model(Registry *registry, const char *name, const char *path, bool own) {
-    ModelAbout about;
-    if (modelfile_about(&about, path) != STATUS_OK) {
+    ModelInfo info;
+    if (modelfile_read_info(&info, path) != STATUS_OK) {
         add_damaged(registry, path, status_message());
         return;
     }
     MEM_GROW(registry->items, registry->capacity, registry->count + 1);
-    registry->items[registry->count++] = (RegistryModel){mem_strdup(name), mem_strdup(path), own, about};
+    registry->items[registry->count++] = (RegistryModel){mem_strdup(name), mem_strdup(path), own, info};
 }
 
 static void add_folder(Registry *registry, const char *folder, bool own) {
@@ -158,7 +158,7 @@ void registry_free(Registry *registry) {
     for (size_t i = 0; i < registry->count; i++) {
         mem_free(registry->items[i].name);
         mem_free(registry->items[i].path);
-        model_about_free(&registry->items[i].about);
+        model_info_free(&registry->items[i].info);
     }
     for (size_t i = 0; i < registry->damaged_count; i++) {
         mem_free(registry->damaged[i].path);
@@ -214,9 +214,9 @@ Status registry_path(const char *model, StrBuf *path) {
     size_t start = path->length;
     if (!is_path && model[0] && add_named(model, path)) return STATUS_OK;
     if (!is_path && !file_exists(model)) return fail_name(model);
-    struct stat about;
+    struct stat info;
     strbuf_add(path, sv(model));
-    if (stat(model, &about) != 0 || !S_ISDIR(about.st_mode)) return STATUS_OK;
+    if (stat(model, &info) != 0 || !S_ISDIR(info.st_mode)) return STATUS_OK;
     strbuf_add(path, sv_ends(sv(model), SV("/")) ? SV(BEST) : SV("/" BEST));
     if (!file_exists(path->data + start)) strbuf_cut(path, start + strlen(model)); /* no run */
     return STATUS_OK;

@@ -19,7 +19,7 @@
 typedef struct {
     char *name, *path;
     bool own; /* in the user's own folder */
-    ModelAbout about;
+    ModelInfo info;
 } RegistryModel;
 
 typedef struct {
@@ -42,7 +42,7 @@ void registry_open_runs(Registry *registry, const char *folder);
 void registry_free(Registry *registry);
 
 /* The user's own folder. STATUS_USAGE if no variable tells where it is. */
-Status registry_own_folder(StrBuf *path);
+Status registry_user_folder(StrBuf *path);
 /* Appends the names in all folders, without reading the files. */
 void registry_names(StrList *names);
 

@@ -51,19 +51,19 @@ static void list_edges(const Registry *registry, RegistryRoutes *routes) {
     size_t capacity = 0;
     for (size_t i = 0; i < registry->count; i++) {
         const RegistryModel *model = &registry->items[i];
-        if (!model->about.source[0]) continue;
-        Name source = read_name(sv(model->about.source));
-        for (size_t t = 0; t < model->about.targets.count; t++) {
+        if (!model->info.source[0]) continue;
+        Name source = read_name(sv(model->info.source));
+        for (size_t t = 0; t < model->info.targets.count; t++) {
             MEM_GROW(routes->edges, capacity, routes->count + 1);
             routes->edges[routes->count++] =
-                (Edge){model, source, read_name(sv(model->about.targets.items[t]))};
+                (Edge){model, source, read_name(sv(model->info.targets.items[t]))};
         }
     }
 }
 
 static Route begin(const Edge *edge, const Name *from) {
     bool exists = same(&edge->source, from);
-    return (Route){.exists = exists, .parameters = edge->model->about.parameters};
+    return (Route){.exists = exists, .parameters = edge->model->info.parameters};
 }
 
 /* The best way to reach `edge` after one of the routes [count]. */
@@ -73,7 +73,7 @@ static Route extend(const Edge *edges, const Route *routes, size_t count, const 
     for (size_t d = 0; d < count; d++) {
         if (!routes[d].exists || !same(&edges[d].target, &edge->source)) continue;
         Route route = {true, d, routes[d].quality + english,
-                       routes[d].parameters + edge->model->about.parameters};
+                       routes[d].parameters + edge->model->info.parameters};
         if (better(&route, &best)) best = route;
     }
     return best;
@@ -126,7 +126,7 @@ int registry_routes_to(const RegistryRoutes *routes, StrView target, int most,
         const Edge *edge = &routes->edges[end];
         /* Names are the strings of the model, which end in NUL. */
         steps[s] = (RegistryStep){edge->model, edge->source.name.data, edge->target.name.data,
-                                  edge->model->about.chooses_target};
+                                  edge->model->info.chooses_target};
     }
     return length;
 }

@@ -60,14 +60,14 @@ __attribute__((format(printf, 2, 3))) static Status bad(const SafeFile *file, co
 
 static Status read_fully(SafeFile *file, void *data, size_t bytes) {
     unsigned char *next = data;
-    for (size_t left = bytes; left > 0;) {
-        ssize_t got = read(file->fd, next, left);
+    for (size_t remaining = bytes; remaining > 0;) {
+        ssize_t got = read(file->fd, next, remaining);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
         if (got == 0) return bad(file, "the file became shorter while it was read");
         next += got;
-        left -= (size_t)got;
+        remaining -= (size_t)got;
     }
     return STATUS_OK;
 }
@@ -101,7 +101,7 @@ static Status read_header(SafeFile *file) {
     file->fd = file_open(file->path, O_RDONLY | O_NONBLOCK, 0);
     if (file->fd < 0)
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
-    mem_scope_file(file->fd);
+    mem_scope_set_file(file->fd);
     if (fstat(file->fd, &file->about) != 0)
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
     if (S_ISDIR(file->about.st_mode)) return fail_folder(file);
@@ -261,8 +261,8 @@ Status safetensors_check_rest(SafeFile *file) {
     unsigned char *buffer = mem_alloc(CHUNK, 1);
     Status status = STATUS_OK;
     while (status == STATUS_OK && file->taken < file->payload_bytes) {
-        size_t left = file->payload_bytes - file->taken;
-        status = safetensors_read_next(file, buffer, left < CHUNK ? left : CHUNK);
+        size_t remaining = file->payload_bytes - file->taken;
+        status = safetensors_read_next(file, buffer, remaining < CHUNK ? remaining : CHUNK);
     }
     mem_free(buffer);
     return status == STATUS_OK ? safetensors_check_digest(file) : status;
@@ -298,7 +298,7 @@ Status safetensors_open_header(SafeFile **opened, const char *path) {
 }
 
 static void close_descriptor(SafeFile *file) {
-    mem_scope_file(-1);
+    mem_scope_set_file(-1);
     if (file->fd >= 0) close(file->fd);
     file->fd = -1;
 }

@@ -90,16 +90,16 @@ static void digest_payload(const SafeTensor *const *sorted, size_t count, char d
 
 Status safetensors_check(const char *path, const SafeTensor *tensors, size_t count,
                          const char *const (*metadata)[2], size_t metadata_count) {
-    const SafeTensor **listed = mem_alloc(count, sizeof *listed);
+    const SafeTensor **sorted = mem_alloc(count, sizeof *sorted);
     StrBuf header = {0};
     char digits[SAFETENSORS_DIGEST + 1];
     memset(digits, '0', SAFETENSORS_DIGEST);
     digits[SAFETENSORS_DIGEST] = '\0';
-    for (size_t i = 0; i < count; i++) listed[i] = &tensors[i];
-    build_header(&header, listed, count, metadata, metadata_count, digits);
+    for (size_t i = 0; i < count; i++) sorted[i] = &tensors[i];
+    build_header(&header, sorted, count, metadata, metadata_count, digits);
     Status status = check_header(path, &header);
     strbuf_free(&header);
-    mem_free(listed);
+    mem_free(sorted);
     return status;
 }
 

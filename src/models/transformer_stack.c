@@ -12,7 +12,7 @@ TransformerStack transformer_stack_new(ParamSet *params, const char *name, const
     TransformerStack s = {.options = o, .layers = layers};
     bool decoder = source_size > 0;
     TransformerForm form = {.size = o->hidden,
-                            .feed_forward = model_feed_forward(o, decoder),
+                            .feed_forward = model_feed_forward_size(o, decoder),
                             .heads = o->heads,
                             .max_relative_position =
                                 o->positions == POSITIONS_RELATIVE ? o->max_relative_position : 0,

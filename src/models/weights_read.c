@@ -11,7 +11,7 @@
 enum {
     WINDOW = 2 << 20, /* bytes of items, or one item */
     SLICE = 1 << 19,  /* approximate bytes of a slice of a table */
-    MOST_THREADS = 4, /* one thread reads, and more workers would wait for it */
+    MAX_THREADS = 4,  /* one thread reads, and more workers would wait for it */
 };
 
 /* A tensor of the file, or a slice of rows of a table: the numbers of a parameter, or their scales. */
@@ -42,7 +42,7 @@ typedef struct {
     Window now, next;
     unsigned char *scratch; /* `scratch_size` bytes for each thread */
     size_t scratch_size;
-} Reading;
+} WeightsReader;
 
 /* ---- checking the names and sizes ---- */
 
@@ -72,7 +72,7 @@ size_t weights_bytes(const Param *p, WeightFormat stored) {
 }
 
 /* The file is untrusted: compare its sizes before memory is allocated for them. */
-static Status check_size(const Reading *r) {
+static Status check_size(const WeightsReader *r) {
     size_t tensors = 0, bytes = 0, there = 0, needed = 0;
     for (int i = 0; i < r->params->count; i++) {
         const Param *p = r->params->items[i];
@@ -91,7 +91,7 @@ static Status check_size(const Reading *r) {
 
 /* The tensors of each parameter, and in `by_name` the number of the parameter, or that and `count` for
  * scales. */
-static Status require_tensors(const Reading *r, HashMap *by_name) {
+static Status require_tensors(const WeightsReader *r, HashMap *by_name) {
     StrBuf name = {0};
     Status status = STATUS_OK;
     for (int i = 0, count = r->params->count; i < count && status == STATUS_OK; i++) {
@@ -112,20 +112,20 @@ static Status require_tensors(const Reading *r, HashMap *by_name) {
 }
 
 /* The rows of a slice of a parameter: all rows, if slices cannot be packed. */
-static int slice_rows(const Reading *r, const Param *p) {
+static int slice_rows(const WeightsReader *r, const Param *p) {
     if (!r->packed || !quantize_applies(p) || !params_packs_rows(p)) return p->rows;
     size_t panel = (size_t)p->columns * element_size(p, r->stored) * KERN_PACK_COLUMNS;
     int panels = panel < SLICE ? (int)(SLICE / panel) : 1;
     return p->rows / KERN_PACK_COLUMNS < panels ? p->rows : panels * KERN_PACK_COLUMNS;
 }
 
-static void add_item(Reading *r, const Item *item) {
+static void add_item(WeightsReader *r, const Item *item) {
     MEM_GROW(r->items, r->capacity, r->count + 1);
     r->items[r->count++] = *item;
 }
 
 /* The numbers of a parameter, slice after slice. `scales`: its first scale */
-static void add_numbers(Reading *r, Param *p, const SafeTensor *tensor, size_t scales) {
+static void add_numbers(WeightsReader *r, Param *p, const SafeTensor *tensor, size_t scales) {
     size_t row_bytes = tensor->bytes / (size_t)p->rows;
     for (int first = 0, rows; first < p->rows; first += rows) {
         rows = slice_rows(r, p);
@@ -140,15 +140,15 @@ static void add_numbers(Reading *r, Param *p, const SafeTensor *tensor, size_t s
 
 /* There are as many tensors as are required, so each has its place. Scales come before their numbers: they
  * are wider. */
-static Status arrange_items(Reading *r, const HashMap *by_name) {
+static Status arrange_items(WeightsReader *r, const HashMap *by_name) {
     int count = r->params->count;
     size_t next = 1, *scales_of = mem_alloc((size_t)count, sizeof *scales_of); /* 0: not yet */
     Status status = STATUS_OK;
     for (size_t i = r->first; i < safetensors_count(r->file) && status == STATUS_OK; i++) {
         const SafeTensor *tensor = safetensors_at(r->file, i);
-        int found = (int)hashmap_get(by_name, sv(tensor->name), 0), index = found % count;
+        int entry = (int)hashmap_get(by_name, sv(tensor->name), 0), index = entry % count;
         Param *p = r->params->items[index];
-        if (found >= count) {
+        if (entry >= count) {
             scales_of[index] = next;
             next += quantize_scales(p);
             add_item(r, &(Item){.param = p, .part = *tensor, .is_scales = true, .scales = scales_of[index]});
@@ -163,7 +163,7 @@ static Status arrange_items(Reading *r, const HashMap *by_name) {
     return status;
 }
 
-static Status list_items(Reading *r) {
+static Status list_items(WeightsReader *r) {
     HashMap *by_name = hashmap_new();
     Status status = require_tensors(r, by_name);
     if (status == STATUS_OK) status = arrange_items(r, by_name);
@@ -173,43 +173,44 @@ static Status list_items(Reading *r) {
 
 /* ---- reading ---- */
 
-static bool stays(const Reading *r, const Param *p) {
+static bool needs_no_conversion(const WeightsReader *r, const Param *p) {
     return element_size(p, r->stored) == sizeof(real) && p->offset != PARAM_ONLY_PACKED;
 }
 
 /* The numbers of an item in the block. */
-static real *block_of(const Reading *r, const Item *item) {
+static real *block_of(const WeightsReader *r, const Item *item) {
     return param_data(r->params, item->param) + (size_t)item->first * (size_t)item->param->columns;
 }
 
 /* The destination of an item: its final memory, or the next bytes of the window. */
-static void *place_of(const Reading *r, const Item *item, unsigned char **next) {
+static void *destination_of(const WeightsReader *r, const Item *item, unsigned char **next) {
     if (item->is_scales) return r->scales + item->scales;
-    if (stays(r, item->param)) return block_of(r, item);
-    void *place = *next;
+    if (needs_no_conversion(r, item->param)) return block_of(r, item);
+    void *destination = *next;
     *next += mem_round_up(item->part.bytes);
-    return place;
+    return destination;
 }
 
 /* The window of items from `first` on, and the size of its buffer. */
-static size_t window_end(const Reading *r, size_t first, size_t *buffer) {
+static size_t window_end(const WeightsReader *r, size_t first, size_t *buffer) {
     size_t end = first, bytes = 0;
     *buffer = 0;
     for (; end < r->count; end++) {
         size_t size = r->items[end].part.bytes;
         if (end > first && bytes + size > WINDOW) break;
         bytes += size;
-        if (!r->items[end].is_scales && !stays(r, r->items[end].param)) *buffer += mem_round_up(size);
+        if (!r->items[end].is_scales && !needs_no_conversion(r, r->items[end].param))
+            *buffer += mem_round_up(size);
     }
     return end;
 }
 
-static Status read_window(const Reading *r, const Window *window) {
+static Status read_window(const WeightsReader *r, const Window *window) {
     unsigned char *next = window->buffer;
     for (size_t i = window->first; i < window->end; i++) {
-        void *place = place_of(r, &r->items[i], &next);
-        TRY(safetensors_read_next(r->file, place, r->items[i].part.bytes));
-        r->items[i].part.data = place;
+        void *destination = destination_of(r, &r->items[i], &next);
+        TRY(safetensors_read_next(r->file, destination, r->items[i].part.bytes));
+        r->items[i].part.data = destination;
     }
     return STATUS_OK;
 }
@@ -238,19 +239,19 @@ static Param rows_of(const Item *item) {
     return rows;
 }
 
-static void take_int8(const Reading *r, const Item *item, const int8_t *q, const real *scales) {
+static void store_int8(const WeightsReader *r, const Item *item, const int8_t *q, const real *scales) {
     Param *p = item->param, rows = rows_of(item);
     if (r->packed) params_pack_int8(r->params, p, q, scales, item->first, item->rows);
     if (p->offset != PARAM_ONLY_PACKED) dequantize_int8(&rows, q, scales, block_of(r, item));
 }
 
-static void take_floats(const Reading *r, const Item *item, real *x, unsigned char *scratch) {
+static void store_floats(const WeightsReader *r, const Item *item, real *x, unsigned char *scratch) {
     Param rows = rows_of(item);
     if (r->packed && r->params->format == WEIGHT_INT8) {
         real *scales = (real *)(void *)scratch;
         int8_t *q = (int8_t *)(scales + quantize_scales(&rows));
         quantize_int8(&rows, x, q, scales);
-        take_int8(r, item, q, scales);
+        store_int8(r, item, q, scales);
         return;
     }
     if (r->packed && r->params->format == WEIGHT_BF16) {
@@ -260,41 +261,41 @@ static void take_floats(const Reading *r, const Item *item, real *x, unsigned ch
     if (r->packed) params_pack_from(r->params, item->param, x, item->first, item->rows);
 }
 
-static Status take(const Reading *r, const Item *item, unsigned char *scratch) {
+static Status convert_item(const WeightsReader *r, const Item *item, unsigned char *scratch) {
     Param *p = item->param;
     TRY(safetensors_check_tensor(r->file, &item->part, (size_t)item->first * (size_t)p->columns));
     if (item->is_scales) return check_scales(&item->part);
     if (!quantize_applies(p)) return STATUS_OK;
     if (r->stored == WEIGHT_INT8) {
         TRY(check_bytes(&item->part));
-        take_int8(r, item, item->part.data, r->scales + item->scales);
+        store_int8(r, item, item->part.data, r->scales + item->scales);
     } else if (r->stored == WEIGHT_BF16) {
         Param rows = rows_of(item);
         real *x = p->offset != PARAM_ONLY_PACKED ? block_of(r, item) : (real *)(void *)scratch;
         dequantize_bf16(&rows, item->part.data, x);
         if (r->packed) params_pack_from(r->params, p, x, item->first, item->rows);
     } else {
-        take_floats(r, item, (real *)(uintptr_t)item->part.data, scratch);
+        store_floats(r, item, (real *)(uintptr_t)item->part.data, scratch);
     }
     return STATUS_OK;
 }
 
 /* Task 0 reads the next window, the others convert the items of the current one. */
-static void work(void *context, int task, int thread) {
-    Reading *r = context;
+static void run_task(void *context, int task, int thread) {
+    WeightsReader *r = context;
     if (task == 0) {
         status_save(&r->next.fault, read_window(r, &r->next));
         return;
     }
     size_t i = r->now.first + (size_t)task - 1;
-    Status status = take(r, &r->items[i], r->scratch + (size_t)thread * r->scratch_size);
+    Status status = convert_item(r, &r->items[i], r->scratch + (size_t)thread * r->scratch_size);
     if (status != STATUS_OK) status_save(&r->items[i].fault, status);
 }
 
 /* ---- the whole file ---- */
 
 /* Size of a thread's working memory: that of the largest item. */
-static size_t scratch_size(const Reading *r) {
+static size_t scratch_size(const WeightsReader *r) {
     size_t most = 0;
     WeightFormat format = r->params->format;
     if (!r->packed || format == WEIGHT_FLOAT32 || (format == WEIGHT_INT8 && r->stored == WEIGHT_INT8))
@@ -310,7 +311,7 @@ static size_t scratch_size(const Reading *r) {
     return mem_round_up(most);
 }
 
-static Status read_windows(Reading *r, Workers *workers) {
+static Status read_windows(WeightsReader *r, Workers *workers) {
     size_t largest = 1;
     for (size_t i = 0, buffer; i < r->count;) {
         i = window_end(r, i, &buffer);
@@ -326,7 +327,7 @@ static Status read_windows(Reading *r, Workers *workers) {
         size_t unused;
         r->next.buffer = buffers[turn % 2];
         r->next.end = window_end(r, r->next.first, &unused);
-        workers_run(workers, 1 + (int)(r->now.end - r->now.first), work, r);
+        workers_run(workers, 1 + (int)(r->now.end - r->now.first), run_task, r);
         status = status_restore(&r->next.fault);
         r->now = r->next;
         r->next.first = r->next.end;
@@ -338,9 +339,9 @@ static Status read_windows(Reading *r, Workers *workers) {
 }
 
 /* A wrong digest is reported before any error that the damage caused. */
-static Status read_items(Reading *r) {
+static Status read_items(WeightsReader *r) {
     Workers *workers =
-        workers_new(workers_default_count() < MOST_THREADS ? workers_default_count() : MOST_THREADS);
+        workers_new(workers_default_count() < MAX_THREADS ? workers_default_count() : MAX_THREADS);
     Status status = read_windows(r, workers);
     workers_free(workers);
     if (status == STATUS_OK) status = safetensors_check_digest(r->file);
@@ -363,7 +364,7 @@ Status weights_check_depth(const ParamSet *params, WeightFormat format) {
 
 Status weights_read(SafeFile *file, size_t first, WeightFormat stored, ParamSet *params, WeightFormat format,
                     bool packed) {
-    Reading r = {.file = file, .first = first, .params = params, .stored = stored, .packed = packed};
+    WeightsReader r = {.file = file, .first = first, .params = params, .stored = stored, .packed = packed};
     params->format = stored == WEIGHT_FLOAT32 ? format : stored;
     Status status = check_size(&r);
     if (status == STATUS_OK) status = weights_check_depth(params, params->format);

@@ -173,12 +173,12 @@ static void find_position(const Seq2Seq *model, Tokens source, StrView mark, Pos
     tokenizer_encode(seq2seq_source(model), mark, &ids);
     tokenizer_encode_after_text(seq2seq_source(model), mark, &behind);
     for (int at = position->next; at < source.length && position->to == 0; at++) {
-        const IdList *found = has_tokens(&ids, source, at)      ? &ids
-                              : has_tokens(&behind, source, at) ? &behind
-                                                                : NULL;
-        if (!found) continue;
+        const IdList *tokens = has_tokens(&ids, source, at)      ? &ids
+                               : has_tokens(&behind, source, at) ? &behind
+                                                                 : NULL;
+        if (!tokens) continue;
         position->from = at;
-        position->next = position->to = at + (int)found->count;
+        position->next = position->to = at + (int)tokens->count;
     }
     id_list_free(&ids);
     id_list_free(&behind);

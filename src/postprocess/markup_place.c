@@ -130,11 +130,11 @@ typedef struct {
 
 /* Count the tokens of the word; its first mark is m. */
 static void word_measure(const MarkedText *marked, int m, Tokenizer *tokenizer, Word *word) {
-    enum { MOST_BYTES = 1 << 19 }; /* of all parts: hundredths of a second */
+    enum { MAX_BYTES = 1 << 19 }; /* of all parts: hundredths of a second */
     size_t end = (size_t)(word->text.data - strbuf_text(&marked->plain)) + word->text.length, marks = 0;
     for (; m < marked->count && marked->items[m].position < end; m++) marks++;
     word->tokens = count_tokens(tokenizer, word->text);
-    word->by_length = marks * word->text.length > MOST_BYTES;
+    word->by_length = marks * word->text.length > MAX_BYTES;
 }
 
 /* Tokens before byte `at`, at most those of the word: a part may have more tokens than the whole. */

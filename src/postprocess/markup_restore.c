@@ -118,9 +118,9 @@ static void write_order(Restoration *r) {
 static bool blank_placeholders(const MarkedText *marked, StrBuf *text) {
     PlaceholderScan scan = {.text = strbuf_view(text)};
     bool any = false;
-    for (Placeholder found; placeholder_next(&scan, &found);) {
-        if (tag_is_word(found.text) && !marked_text_has(marked, found.text)) continue;
-        memset(text->data + (found.text.data - text->data), ' ', found.text.length);
+    for (Placeholder placeholder; placeholder_next(&scan, &placeholder);) {
+        if (tag_is_word(placeholder.text) && !marked_text_has(marked, placeholder.text)) continue;
+        memset(text->data + (placeholder.text.data - text->data), ' ', placeholder.text.length);
         any = true;
     }
     return any;

@@ -54,15 +54,15 @@ static bool is_exchangeable(const Placeholder *placeholder) {
 /* Appends the text with MASK for each placeholder; false if it has none, or others than exchangeable ones. */
 static bool add_masked(StrView text, StrBuf *out) {
     PlaceholderScan scan = {.text = text};
-    Placeholder found;
+    Placeholder placeholder;
     size_t at = 0;
     bool all = true;
-    while (all && placeholder_next(&scan, &found)) {
-        size_t start = (size_t)(found.text.data - text.data);
-        all = is_exchangeable(&found);
+    while (all && placeholder_next(&scan, &placeholder)) {
+        size_t start = (size_t)(placeholder.text.data - text.data);
+        all = is_exchangeable(&placeholder);
         strbuf_add(out, (StrView){text.data + at, start - at});
         strbuf_add(out, SV(MASK));
-        at = start + found.text.length;
+        at = start + placeholder.text.length;
     }
     strbuf_add(out, (StrView){text.data + at, text.length - at});
     return all && at > 0;
@@ -164,15 +164,15 @@ Status memory_read(Memory **memory, const StrList *entries, const char *source, 
     PairReader *reader;
     *memory = NULL;
     TRY(pair_reader_open(&reader, entries, &options));
-    Memory *made = mem_alloc(1, sizeof *made);
-    *made = (Memory){.arena = arena_new(), .exact = hashmap_new(), .masked = hashmap_new()};
-    Status status = read_pairs(made, reader, accelerator);
+    Memory *result = mem_alloc(1, sizeof *result);
+    *result = (Memory){.arena = arena_new(), .exact = hashmap_new(), .masked = hashmap_new()};
+    Status status = read_pairs(result, reader, accelerator);
     pair_reader_close(reader);
     if (status == STATUS_OK) {
-        build_index(made);
-        *memory = made;
+        build_index(result);
+        *memory = result;
     } else {
-        memory_free(made);
+        memory_free(result);
     }
     return status;
 }
@@ -329,17 +329,17 @@ static int find_once(const PlaceholderList *list, StrView text) {
 static bool exchange(const Pair *pair, const PlaceholderList *own, StrBuf *out) {
     PlaceholderList source = {0};
     PlaceholderScan scan = {.text = pair->target};
-    Placeholder found;
+    Placeholder placeholder;
     size_t at = 0;
     placeholders_find(pair->source, &source);
     bool clear = source.count == own->count;
-    while (clear && placeholder_next(&scan, &found)) {
-        size_t start = (size_t)(found.text.data - pair->target.data);
-        int number = find_once(&source, found.text);
+    while (clear && placeholder_next(&scan, &placeholder)) {
+        size_t start = (size_t)(placeholder.text.data - pair->target.data);
+        int number = find_once(&source, placeholder.text);
         clear = number >= 0;
         strbuf_add(out, (StrView){pair->target.data + at, start - at});
         if (clear) strbuf_add(out, own->items[number].text);
-        at = start + found.text.length;
+        at = start + placeholder.text.length;
     }
     strbuf_add(out, (StrView){pair->target.data + at, pair->target.length - at});
     placeholders_free(&source);
@@ -367,28 +367,29 @@ static bool take(const Memory *memory, int64_t pair, MemoryMatch *match) {
 /* The same for a text with one space between words. */
 static bool translate_key(const Memory *memory, StrView key, bool tags, MemoryMatch *match, StrBuf *out) {
     PlaceholderList list = {0};
-    StrBuf masked = {0}, made = {0};
+    StrBuf masked = {0}, translation = {0};
     StrView inside;
     bool taken = take(memory, hashmap_get(memory->exact, key, -1), match);
-    if (taken) strbuf_add(&made, match->target);
-    if (tags && taken) taken = placeholders_agree_in(key, strbuf_view(&made));
+    if (taken) strbuf_add(&translation, match->target);
+    if (tags && taken) taken = placeholders_agree_in(key, strbuf_view(&translation));
     if (tags && !taken) {
-        strbuf_clear(&made);
+        strbuf_clear(&translation);
         placeholders_find(key, &list);
         int64_t pair = add_masked(key, &masked) ? hashmap_get(memory->masked, strbuf_view(&masked), -1) : -1;
-        taken = pair >= 0 && exchange(&memory->pairs[pair], &list, &made) &&
-                placeholders_agree_in(key, strbuf_view(&made));
+        taken = pair >= 0 && exchange(&memory->pairs[pair], &list, &translation) &&
+                placeholders_agree_in(key, strbuf_view(&translation));
         if (taken) take(memory, pair, match);
     }
-    if (taken) strbuf_add(out, strbuf_view(&made));
-    strbuf_free(&made);
+    if (taken) strbuf_add(out, strbuf_view(&translation));
+    strbuf_free(&translation);
     strbuf_free(&masked);
     if (!taken && has_tags_around(key, &list, &inside)) {
         StrView open = list.items[0].text, close = list.items[list.count - 1].text;
-        taken = memory_translate(memory, inside, true, match, &made);
+        taken = memory_translate(memory, inside, true, match, &translation);
         if (taken)
-            strbuf_format(out, "%.*s%.*s%.*s", SV_ARG(open), SV_ARG(strbuf_view(&made)), SV_ARG(close));
-        strbuf_free(&made);
+            strbuf_format(out, "%.*s%.*s%.*s", SV_ARG(open), SV_ARG(strbuf_view(&translation)),
+                          SV_ARG(close));
+        strbuf_free(&translation);
     }
     placeholders_free(&list);
     return taken;

@@ -125,11 +125,11 @@ static void join_text(StrView output, bool capitals, StrBuf *text) {
 static void join_output(StrView output, bool capitals, StrBuf *text) {
     PlaceholderScan scan = {.text = output};
     StrView rest = output; /* behind the last placeholder */
-    for (Placeholder found; capitals && placeholder_next(&scan, &found);) {
-        if (tag_is_word(found.text)) continue;
-        size_t before = (size_t)(found.text.data - rest.data), end = before + found.text.length;
+    for (Placeholder placeholder; capitals && placeholder_next(&scan, &placeholder);) {
+        if (tag_is_word(placeholder.text)) continue;
+        size_t before = (size_t)(placeholder.text.data - rest.data), end = before + placeholder.text.length;
         unicode_upper((StrView){rest.data, before}, text);
-        strbuf_add(text, found.text);
+        strbuf_add(text, placeholder.text);
         rest = (StrView){rest.data + end, rest.length - end};
     }
     join_text(rest, capitals, text);
@@ -147,8 +147,9 @@ static bool ends_with_word(StrView text) {
 
 static bool starts_with_placeholder(StrView text) {
     PlaceholderScan scan = {.text = text};
-    Placeholder found;
-    return placeholder_next(&scan, &found) && found.text.data == text.data && found.kind != PLACEHOLDER_TAG;
+    Placeholder placeholder;
+    return placeholder_next(&scan, &placeholder) && placeholder.text.data == text.data &&
+           placeholder.kind != PLACEHOLDER_TAG;
 }
 
 static bool ends_with_placeholder(StrView text) {

@@ -18,7 +18,7 @@ int tokens_repeats(const int *ids, int count) {
 int loop_limit(const SearchOptions *options, Tokens source) {
     if (options->keep_loops) return INT_MAX;
     int repeats = tokens_repeats(source.ids, source.length);
-    return repeats > LOOP_MOST ? repeats : LOOP_MOST;
+    return repeats > LOOP_MAX ? repeats : LOOP_MAX;
 }
 
 /* The last `count` tokens, the newest one first. */

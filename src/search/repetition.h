@@ -1,6 +1,6 @@
 /* repetition.h - hypotheses that repeat themselves.
  *
- * Loops     A hypothesis that repeats a phrase of at most LOOP_PHRASE tokens more than LOOP_MOST times in a
+ * Loops     A hypothesis that repeats a phrase of at most LOOP_PHRASE tokens more than LOOP_MAX times in a
  *           row rarely ends before the length limit. The search ends it without </s>, so that it ranks after
  *           all that ended. The source may repeat, too: as often as it does, the hypothesis may.
  * n-grams   With decode.no_repeat_ngram = n no n-gram of tokens occurs twice in a hypothesis, as with
@@ -13,7 +13,7 @@
 
 enum {
     LOOP_PHRASE = 16,
-    LOOP_MOST = 8,
+    LOOP_MAX = 8,
     LOOP_EVERY = 16 /* steps between two checks of a hypothesis */
 };
 

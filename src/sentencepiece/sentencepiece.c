@@ -332,9 +332,9 @@ static void add_with_spaces(StrBuf *text, StrView piece) {
     StrView space = SV(PIECE_SPACE);
     while (piece.length > 0) {
         bool is_space = sv_starts(piece, space);
-        size_t taken = is_space ? space.length : 1;
+        size_t length = is_space ? space.length : 1;
         strbuf_add_char(text, is_space ? ' ' : piece.data[0]);
-        piece = (StrView){piece.data + taken, piece.length - taken};
+        piece = (StrView){piece.data + length, piece.length - length};
     }
 }
 

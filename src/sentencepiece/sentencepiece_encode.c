@@ -179,7 +179,7 @@ static double add_logs(double a, double b) {
 }
 
 /* All ways to cut the text, with the probabilities of unigrams to the power of `alpha`. */
-static void find_all_ways(const SentencePiece *model, StrView text, double alpha,
+static void build_lattice(const SentencePiece *model, StrView text, double alpha,
                           struct SentencePieceScratch *scratch) {
     ptrdiff_t edges = 0;
     MEM_GROW(scratch->last, scratch->last_capacity, text.length + 1);
@@ -201,12 +201,12 @@ static void find_all_ways(const SentencePiece *model, StrView text, double alpha
 }
 
 /* Draws one of the edges that end at `end`. */
-static const Edge *draw_edge(const struct SentencePieceScratch *scratch, size_t end, Rng *rng) {
-    double left = rng_uniform(rng);
+static const Edge *sample_edge(const struct SentencePieceScratch *scratch, size_t end, Rng *rng) {
+    double remaining = rng_uniform(rng);
     const Edge *edge = &scratch->edges[scratch->last[end]];
     for (;; edge = &scratch->edges[edge->before]) {
-        left -= exp(scratch->sums[edge->start] + edge->score - scratch->sums[end]);
-        if (left < 0 || edge->before < 0) return edge;
+        remaining -= exp(scratch->sums[edge->start] + edge->score - scratch->sums[end]);
+        if (remaining < 0 || edge->before < 0) return edge;
     }
 }
 
@@ -214,10 +214,10 @@ static void sample_unigram(const SentencePiece *model, double alpha, Rng *rng, S
     struct SentencePieceScratch *scratch = result->scratch;
     StrView text = strbuf_view(&result->normal);
     size_t count = 0;
-    find_all_ways(model, text, alpha, scratch);
+    build_lattice(model, text, alpha, scratch);
     MEM_GROW(scratch->best, scratch->best_capacity, text.length + 1);
     for (size_t end = text.length; end > 0; end = scratch->best[end].start) {
-        const Edge *edge = draw_edge(scratch, end, rng);
+        const Edge *edge = sample_edge(scratch, end, rng);
         scratch->best[end] = (Best){0, edge->id, edge->start};
         MEM_GROW(scratch->spans, scratch->span_capacity, count + 1);
         scratch->spans[count++] = (Span){edge->start, end - edge->start};

@@ -45,8 +45,8 @@ static void add_escaped(const Normalizer *normalizer, SentencePieceText *result,
         size_t length = space ? (size_t)(space - text.data) : text.length;
         if (length > 0) add(result, (StrView){text.data, length}, origin);
         if (space) add(result, space_of(normalizer), origin);
-        size_t taken = length + (space != NULL);
-        text = (StrView){text.data + taken, text.length - taken};
+        size_t bytes = length + (space != NULL);
+        text = (StrView){text.data + bytes, text.length - bytes};
     }
 }
 

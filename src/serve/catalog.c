@@ -16,7 +16,7 @@ static Catalog *catalog_new(void) {
     return catalog;
 }
 
-Catalog *catalog_hold(Catalog *catalog) {
+Catalog *catalog_retain(Catalog *catalog) {
     atomic_fetch_add(&catalog->references, 1);
     return catalog;
 }
@@ -186,41 +186,41 @@ static void add_fixed_route(Catalog *catalog, const char *token) {
 }
 
 /* The language token of the model for a target of --languages; NULL: it has none. */
-static const char *find_token(const ModelAbout *about, StrView target) {
-    for (size_t i = 0; i < about->targets.count && about->chooses_target; i++)
-        if (language_names_match(sv(about->targets.items[i]), target)) return about->targets.items[i];
+static const char *find_token(const ModelInfo *info, StrView target) {
+    for (size_t i = 0; i < info->targets.count && info->chooses_target; i++)
+        if (language_names_match(sv(info->targets.items[i]), target)) return info->targets.items[i];
     return NULL;
 }
 
 /* Is one of the targets another language than the source? */
-static bool are_languages(const ModelAbout *about) {
-    bool codes = is_language(sv(about->source)), known = false;
-    for (size_t i = 0; i < about->targets.count; i++) {
-        codes = codes && is_code(sv(about->targets.items[i]));
-        known = known || (is_language(sv(about->targets.items[i])) &&
-                          !language_names_match(sv(about->targets.items[i]), sv(about->source)));
+static bool are_languages(const ModelInfo *info) {
+    bool codes = is_language(sv(info->source)), known = false;
+    for (size_t i = 0; i < info->targets.count; i++) {
+        codes = codes && is_code(sv(info->targets.items[i]));
+        known = known || (is_language(sv(info->targets.items[i])) &&
+                          !language_names_match(sv(info->targets.items[i]), sv(info->source)));
     }
     return codes && known;
 }
 
-static void describe_fixed(Catalog *catalog, const ModelAbout *about, CatalogPair pair) {
+static void describe_fixed(Catalog *catalog, const ModelInfo *info, CatalogPair pair) {
     bool named = pair.source.length > 0;
-    StrView source = named ? pair.source : sv(about->source);
+    StrView source = named ? pair.source : sv(info->source);
     const char *path = catalog->models[0].path;
-    if (!named && are_languages(about)) {
-        RegistryModel model = {.name = (char *)path, .path = (char *)path, .about = *about};
+    if (!named && are_languages(info)) {
+        RegistryModel model = {.name = (char *)path, .path = (char *)path, .info = *info};
         add_language(catalog, source);
-        for (size_t i = 0; i < about->targets.count; i++)
-            if (!is_listed(catalog, sv(about->targets.items[i])))
-                add_language(catalog, sv(about->targets.items[i]));
+        for (size_t i = 0; i < info->targets.count; i++)
+            if (!is_listed(catalog, sv(info->targets.items[i])))
+                add_language(catalog, sv(info->targets.items[i]));
         find_routes(catalog, &(Registry){.items = &model, .count = 1}, true);
     } else {
-        StrView target = named ? pair.target : sv(about->targets.count ? about->targets.items[0] : "");
+        StrView target = named ? pair.target : sv(info->targets.count ? info->targets.items[0] : "");
         catalog->any = !named;
         bool codes = is_code(source) && is_code(target);
         add_language(catalog, codes ? source : SV("source"));
         add_language(catalog, codes ? target : SV("target"));
-        add_fixed_route(catalog, find_token(about, target));
+        add_fixed_route(catalog, find_token(info, target));
     }
     for (int i = 0; i < catalog->count; i++)
         catalog->languages[i].name = make_name(sv(catalog->languages[i].code));
@@ -230,13 +230,13 @@ static void describe_fixed(Catalog *catalog, const ModelAbout *about, CatalogPai
 /* Describes a model that is loaded. */
 static Catalog *make_fixed(CachedModel *model, const char *path, CatalogPair pair) {
     Catalog *catalog = catalog_new();
-    ModelAbout about = {.source = ""};
-    bool readable = modelfile_about(&about, path) == STATUS_OK;
+    ModelInfo info = {.source = ""};
+    bool readable = modelfile_read_info(&info, path) == STATUS_OK;
     catalog->models = mem_alloc(1, sizeof *catalog->models);
     catalog->models[0] = (CatalogModel){.cached = model, .path = mem_strdup(path)};
     catalog->model_count = 1;
-    describe_fixed(catalog, readable ? &about : &(ModelAbout){.source = ""}, pair);
-    if (readable) model_about_free(&about);
+    describe_fixed(catalog, readable ? &info : &(ModelInfo){.source = ""}, pair);
+    if (readable) model_info_free(&info);
     return catalog;
 }
 
@@ -255,7 +255,7 @@ Status catalog_open_fixed(Catalog **catalog, ModelCache *models, const StrList *
 Status catalog_reopen_fixed(Catalog **catalog, const Catalog *old, CatalogPair pair) {
     CachedModel *model = old->models[0].cached;
     TRY(cached_model_load(model));
-    cached_model_hold(model);
+    cached_model_retain(model);
     *catalog = make_fixed(model, old->models[0].path, pair);
     return STATUS_OK;
 }
@@ -266,27 +266,27 @@ Status catalog_reopen_fixed(Catalog **catalog, const Catalog *old, CatalogPair p
 static CachedModel *cached_model_of(ModelCache *models, const Catalog *old, const RegistryModel *model,
                                     PairFiles *files) {
     int guide_count;
-    ModelGuide *guides = pair_files_guides(files, &model->about, &guide_count);
+    ModelGuide *guides = pair_files_guides(files, &model->info, &guide_count);
     for (int i = 0; old && i < old->model_count && guide_count == 0; i++) {
         const CatalogModel *entry = &old->models[i];
-        if (strcmp(entry->path, model->path) != 0 || !modelfile_same(&entry->file, &model->about.file))
+        if (strcmp(entry->path, model->path) != 0 || !modelfile_same(&entry->file, &model->info.file))
             continue;
         model_guides_free(guides, guide_count);
-        cached_model_hold(entry->cached);
+        cached_model_retain(entry->cached);
         return entry->cached;
     }
     StrList paths = {0};
     strlist_add(&paths, sv(model->path));
     ModelSource source = {.name = model->name,
                           .paths = &paths,
-                          .bytes = (size_t)model->about.bytes + MODEL_OVERHEAD,
-                          .about = &model->about,
+                          .bytes = (size_t)model->info.bytes + MODEL_OVERHEAD,
+                          .info = &model->info,
                           .guides = guides,
                           .guide_count = guide_count};
-    CachedModel *made = model_cache_add(models, &source);
+    CachedModel *result = model_cache_add(models, &source);
     model_guides_free(guides, guide_count);
     strlist_free(&paths);
-    return made;
+    return result;
 }
 
 static void add_models(Catalog *catalog, ModelCache *models, const Catalog *old, const Registry *registry,
@@ -297,17 +297,17 @@ static void add_models(Catalog *catalog, ModelCache *models, const Catalog *old,
         CatalogModel *entry = &catalog->models[catalog->model_count++];
         *entry = (CatalogModel){.cached = cached_model_of(models, old, model, files),
                                 .path = mem_strdup(model->path),
-                                .file = model->about.file};
+                                .file = model->info.file};
     }
 }
 
 static void add_languages(Catalog *catalog, const Registry *registry, CatalogPair pair) {
     for (size_t i = 0; i < registry->count; i++) {
-        const ModelAbout *about = &registry->items[i].about;
-        if (!is_code(sv(about->source))) continue;
-        if (!is_listed(catalog, sv(about->source))) add_language(catalog, sv(about->source));
-        for (size_t t = 0; t < about->targets.count; t++) {
-            StrView target = sv(about->targets.items[t]);
+        const ModelInfo *info = &registry->items[i].info;
+        if (!is_code(sv(info->source))) continue;
+        if (!is_listed(catalog, sv(info->source))) add_language(catalog, sv(info->source));
+        for (size_t t = 0; t < info->targets.count; t++) {
+            StrView target = sv(info->targets.items[t]);
             if (is_code(target) && !is_listed(catalog, target)) add_language(catalog, target);
         }
     }

@@ -8,7 +8,7 @@
  *   Codes     of folders: ISO 639 with the region ("pt-BR") or, where it tells two languages apart, the
  *             script. Of fixed models: as their file or --languages names them; "source" and "target" if
  *             these are no languages: then requests for any language are accepted
- *   Owner     counted: catalog_hold, catalog_release. Routes, codes and names live as long as it
+ *   Owner     counted: catalog_retain, catalog_release. Routes, codes and names live as long as it
  *   Threads   any, except the functions that open one
  *   Fails     catalog_open_fixed: as attn_mt_open. catalog_open_folders: STATUS_USAGE if there are no models,
  *             or none for one of the files.
@@ -38,7 +38,7 @@ Status catalog_reopen_fixed(Catalog **catalog, const Catalog *old, CatalogPair p
  * models, which are read again. Damaged files are left out, with a warning unless `quiet`. */
 Status catalog_open_folders(Catalog **catalog, ModelCache *models, const Catalog *old, CatalogPair pair,
                             PairFiles *files, bool quiet);
-Catalog *catalog_hold(Catalog *catalog);
+Catalog *catalog_retain(Catalog *catalog);
 void catalog_release(Catalog *catalog); /* NULL is allowed */
 
 typedef struct {

@@ -34,22 +34,22 @@ typedef struct {
     const char *name; /* NULL: none, or "auto" */
     Language language;
     bool known;
-} Wanted;
+} RequestedLanguage;
 
-static Wanted read_wanted(const char *name) {
-    Wanted wanted = {.name = name && strcmp(name, "auto") != 0 ? name : NULL};
-    wanted.known = wanted.name && language_read(sv(wanted.name), &wanted.language);
-    return wanted;
+static RequestedLanguage read_requested(const char *name) {
+    RequestedLanguage requested = {.name = name && strcmp(name, "auto") != 0 ? name : NULL};
+    requested.known = requested.name && language_read(sv(requested.name), &requested.language);
+    return requested;
 }
 
 /* How well the language serves: 0 not at all; any language serves if none is named. */
-static int serves(const Catalog *catalog, const Wanted *wanted, int index) {
+static int serves(const Catalog *catalog, const RequestedLanguage *requested, int index) {
     const CatalogLanguage *language = &catalog->languages[index];
-    if (!wanted->name || catalog->any) return 1;
-    if (strcmp(wanted->name, language->code) == 0) return 3;
-    if (!wanted->known || !language->known)
-        return 2 * language_names_match(sv(wanted->name), sv(language->code));
-    return 2 * languages_match(&wanted->language, &language->language);
+    if (!requested->name || catalog->any) return 1;
+    if (strcmp(requested->name, language->code) == 0) return 3;
+    if (!requested->known || !language->known)
+        return 2 * language_names_match(sv(requested->name), sv(language->code));
+    return 2 * languages_match(&requested->language, &language->language);
 }
 
 /* ---- messages ---- */
@@ -85,7 +85,8 @@ static Status fail_language(const Catalog *catalog, const char *which, const cha
     return STATUS_DATA;
 }
 
-static Status fail_pair(const Catalog *catalog, const Wanted *source, const Wanted *target) {
+static Status fail_pair(const Catalog *catalog, const RequestedLanguage *source,
+                        const RequestedLanguage *target) {
     StrBuf targets = {0};
     int count = 0;
     for (int s = 0; s < catalog->count; s++)
@@ -100,9 +101,10 @@ static Status fail_pair(const Catalog *catalog, const Wanted *source, const Want
 
 /* ---- the choice ---- */
 
-static bool is_any(const Catalog *catalog, const Wanted *wanted, bool (*condition)(const Catalog *, int)) {
+static bool is_any(const Catalog *catalog, const RequestedLanguage *requested,
+                   bool (*condition)(const Catalog *, int)) {
     for (int i = 0; i < catalog->count; i++)
-        if (condition(catalog, i) && serves(catalog, wanted, i) > 0) return true;
+        if (condition(catalog, i) && serves(catalog, requested, i) > 0) return true;
     return false;
 }
 
@@ -115,7 +117,8 @@ static int count_routes(const Catalog *catalog, int source, int target) {
 }
 
 /* The best target that there is a route to; -1: none. *several: no name tells which. */
-static int choose_target(const Catalog *catalog, const Wanted *source, const Wanted *target, bool *several) {
+static int choose_target(const Catalog *catalog, const RequestedLanguage *source,
+                         const RequestedLanguage *target, bool *several) {
     int best = -1, best_quality = 0;
     *several = false;
     for (int t = 0; t < catalog->count; t++) {
@@ -129,7 +132,7 @@ static int choose_target(const Catalog *catalog, const Wanted *source, const Wan
     return best;
 }
 
-static int choose_named_source(const Catalog *catalog, const Wanted *source, int target) {
+static int choose_named_source(const Catalog *catalog, const RequestedLanguage *source, int target) {
     int best = -1, best_quality = 0;
     for (int s = 0; s < catalog->count; s++) {
         int quality = catalog_route(catalog, s, target)->count > 0 ? serves(catalog, source, s) : 0;
@@ -155,7 +158,7 @@ static int detect_source(const Catalog *catalog, int target, const char *const *
 
 Status catalog_choose(const Catalog *catalog, const char *source_name, const char *target_name,
                       const char *const *texts, int count, int *source, int *target) {
-    Wanted from = read_wanted(source_name), to = read_wanted(target_name);
+    RequestedLanguage from = read_requested(source_name), to = read_requested(target_name);
     bool several;
     if (!is_any(catalog, &from, catalog_is_source))
         return fail_language(catalog, "source", from.name, catalog_is_source);

@@ -87,7 +87,7 @@ int connections_close_slow(Connections *connections) {
     pthread_mutex_lock(&connections->lock);
     for (Connection *connection = connections->first; connection; connection = connection->next) {
         if (connection->closed || !is_slow(connections, connection, now)) continue;
-        /* An idle connection closes silently: the client could take a 408 for the answer to its next
+        /* An idle connection closes silently: the client could take a 408 for the response to its next
          * request. */
         if (connection->phase == CONNECTION_NEW || connection->phase == CONNECTION_RECEIVING) {
             ssize_t sent = send(connection->fd, TOO_SLOW, sizeof TOO_SLOW - 1, MSG_DONTWAIT | MSG_NOSIGNAL);

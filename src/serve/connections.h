@@ -1,6 +1,6 @@
 /* connections.h - the open connections of the server, the phase of each, and which of them take too long.
  *
- *     NEW, IDLE --first line--> RECEIVING --complete--> WORKING --answer--> SENDING --sent--> IDLE
+ *     NEW, IDLE --first line--> RECEIVING --complete--> WORKING --respond--> SENDING --sent--> IDLE
  *
  * Limits  a phase other than WORKING may take `timeout` seconds. NEW and the first RECEIVING count as one.
  *         While the server stops, a request that has begun gets a few seconds more, and an idle connection

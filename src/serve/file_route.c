@@ -13,7 +13,7 @@
 /* Most bytes of a document for each character of --max-characters. Markup needs more than one; a limit keeps
  * a hostile document from delaying other requests. */
 enum { BYTES_PER_CHARACTER = 4 };
-enum { MOST_TITLE = 60 /* bytes of the name of a file */ };
+enum { MAX_TITLE = 60 /* bytes of the name of a file */ };
 
 /* ---- from the form to the texts ---- */
 
@@ -74,17 +74,17 @@ const char **file_route_texts(const Document *document) {
     return texts;
 }
 
-/* ---- from the translations to the answer ---- */
+/* ---- from the translations to the response ---- */
 
 /* "guide.html" is "guide_de.html", of characters that need no escape anywhere. */
 static void make_title(const char *path, StrView language, StrBuf *title) {
     const char *end = strrchr(path, '.');
     StrView ending = sv(end && end > path ? end : ""), stem = {path, strlen(path) - ending.length};
     size_t spare = language.length + ending.length + 1;
-    size_t most = spare < MOST_TITLE ? MOST_TITLE - spare : 1;
+    size_t most = spare < MAX_TITLE ? MAX_TITLE - spare : 1;
     strbuf_add(title, (StrView){stem.data, stem.length < most ? stem.length : most});
     strbuf_format(title, "_%.*s%.*s", SV_ARG(language), SV_ARG(ending));
-    if (title->length > MOST_TITLE) title->length = MOST_TITLE;
+    if (title->length > MAX_TITLE) title->length = MAX_TITLE;
     for (size_t i = 0; i < title->length; i++) {
         char c = title->data[i];
         bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -125,7 +125,7 @@ void file_route_write(void *context) {
     const StoredFile *file =
         file_store_add(call->service->files, strbuf_view(&title), strbuf_view(&content), clock_seconds());
     if (!file) return;
-    char name[MOST_TITLE + 40];
+    char name[MAX_TITLE + 40];
     snprintf(name, sizeof name, "%s", file->name);
     stored_file_release(file); /* what follows can run out of memory */
     strbuf_format(&url, FILES_PATH "%s", name);
@@ -146,16 +146,16 @@ void route_download(Service *service, HttpRequest *http) {
     StrView name = {path.data + skipped, path.length - skipped};
     const StoredFile *file = file_store_find(service->files, name);
     if (!file) {
-        http_answer_error(http, 404,
-                          "there is no such file, or its time is over; POST /translate_file again");
+        http_respond_error(http, 404,
+                           "there is no such file, or its time is over; POST /translate_file again");
         return;
     }
-    char disposition[MOST_TITLE + 40];
+    char disposition[MAX_TITLE + 40];
     snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"", file->title);
-    http_answer(http, &(HttpAnswer){.status = 200,
-                                    .type = "application/octet-stream",
-                                    .name = "Content-Disposition",
-                                    .value = disposition,
-                                    .body = file->content});
+    http_respond(http, &(HttpResponse){.status = 200,
+                                       .type = "application/octet-stream",
+                                       .name = "Content-Disposition",
+                                       .value = disposition,
+                                       .body = file->content});
     stored_file_release(file);
 }

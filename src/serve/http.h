@@ -1,11 +1,11 @@
-/* http.h - receives requests and sends answers. RFC 9112 (HTTP/1.1)
+/* http.h - receives requests and sends responses. RFC 9112 (HTTP/1.1)
  *
  * One thread of the library reads and writes all connections. The life of a request:
  *
- *     NEW, IDLE --first line--> RECEIVING --complete--> WORKING --http_answer--> SENDING --sent--> IDLE
+ *     NEW, IDLE --first line--> RECEIVING --complete--> WORKING --http_respond--> SENDING --sent--> IDLE
  *                                   |                      |
  *                    limit exceeded, malformed      HttpHandler is called on the library's thread;
- *                    head: 4xx or 503, SENDING      http_answer may be called later, on any thread
+ *                    head: 4xx or 503, SENDING      http_respond may be called later, on any thread
  *
  * http.c starts and stops the server, http_request.c receives and answers requests; these two use
  * libmicrohttpd. connections.h has the phases and their deadlines, listener.h the socket.
@@ -13,9 +13,9 @@
  * A WORKING request is suspended: it occupies no thread.
  *
  * Limits  connections (more wait to be accepted); bytes of the head of a request (32 KB: 431), of its body
- *         (413; also unpacked), of all bodies together (503) and of all answers that clients have not
+ *         (413; also unpacked), of all bodies together (503) and of all responses that clients have not
  *         read yet (503);
- *         seconds until a request is complete (408) and until its answer is read (the connection is closed)
+ *         seconds until a request is complete (408) and until its response is read (the connection is closed)
  * Fails   http_start: STATUS_RUNTIME
  */
 #ifndef SERVE_HTTP_H
@@ -28,9 +28,9 @@
 typedef struct HttpServer HttpServer;
 typedef struct HttpRequest HttpRequest;
 
-/* Each request must get one answer. */
+/* Each request must get one response. */
 typedef void (*HttpHandler)(void *context, HttpRequest *request);
-/* Called after an answer was sent or could not be sent. `seconds` count from the start of the request. */
+/* Called after a response was sent or could not be sent. `seconds` count from the start of the request. */
 typedef void (*HttpObserver)(void *context, int status, double seconds);
 
 typedef struct {
@@ -39,9 +39,9 @@ typedef struct {
     int port;            /* 0: any free port */
     int max_connections;
     size_t max_body, max_bodies; /* bytes of one body, and of all bodies together */
-    size_t max_answers; /* bytes of all answers that clients have not read yet, without their heads */
-    double timeout;     /* seconds */
-    const char *origin; /* whose pages may send requests (CORS), "*" for all; NULL: none */
+    size_t max_responses; /* bytes of all responses that clients have not read yet, without their heads */
+    double timeout;       /* seconds */
+    const char *origin;   /* whose pages may send requests (CORS), "*" for all; NULL: none */
     HttpHandler handler;
     HttpObserver observer;
     void *context; /* of both */
@@ -70,9 +70,9 @@ void http_query(const HttpRequest *request,
                 void (*reader)(void *context, const char *name, const char *value), void *context);
 /* Without its Content-Encoding, which may be gzip. */
 StrView http_body(const HttpRequest *request);
-/* Frees the body before the answer. */
+/* Frees the body before the response. */
 void http_release_body(HttpRequest *request);
-/* Owns the body, and memory of the handler that lives until the answer. */
+/* Owns the body, and memory of the handler that lives until the response. */
 MemScope *http_scope(HttpRequest *request);
 
 typedef struct {
@@ -80,17 +80,17 @@ typedef struct {
     const char *type;         /* of the body */
     const char *name, *value; /* one more header, or NULL */
     StrView body;             /* copied */
-} HttpAnswer;
+} HttpResponse;
 
 /* nginx's status "client closed request". The connection is closed after it. */
 enum { HTTP_CLIENT_CLOSED = 499 };
 /* True if the client has closed the connection or only its sending side, which cannot be told apart. On
- * systems without POLLRDHUP, a second request behind this one hides it. Any thread, until http_answer. */
+ * systems without POLLRDHUP, a second request behind this one hides it. Any thread, until http_respond. */
 bool http_client_gone(const HttpRequest *request);
-/* Frees the request and its scope. If clients have not read too many earlier answers, this one becomes a
+/* Frees the request and its scope. If clients have not read too many earlier responses, this one becomes a
  * 503. */
-void http_answer(HttpRequest *request, const HttpAnswer *answer);
+void http_respond(HttpRequest *request, const HttpResponse *response);
 /* With the body {"error": "..."}. */
-void http_answer_error(HttpRequest *request, int status, const char *message);
+void http_respond_error(HttpRequest *request, int status, const char *message);
 
 #endif

@@ -15,14 +15,14 @@ struct HttpServer {
     Connections connections;
     /* Under the lock: */
     pthread_mutex_t lock;
-    size_t body_bytes, answer_bytes; /* of all requests */
-    size_t freed_bytes;              /* since http_tick last returned true */
-    size_t freed_at_tick;            /* freed_bytes at the last tick */
+    size_t body_bytes, response_bytes; /* of all requests */
+    size_t freed_bytes;                /* since http_tick last returned true */
+    size_t freed_at_tick;              /* freed_bytes at the last tick */
 };
 
 /* Callbacks of libmicrohttpd; `context` is the server. */
 void *http_on_request_line(void *context, const char *target, struct MHD_Connection *mhd);
-/* For the head of a request, for each chunk of its body, at its end, and once more when http_answer has
+/* For the head of a request, for each chunk of its body, at its end, and once more when http_respond has
  * resumed the connection. */
 enum MHD_Result http_on_access(void *context, struct MHD_Connection *mhd, const char *path,
                                const char *method, const char *version, const char *data, size_t *bytes,

@@ -1,4 +1,4 @@
-/* http_request.c - receives a request within its limits, hands it over, and sends its answer. */
+/* http_request.c - receives a request within its limits, hands it over, and sends its response. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ struct HttpRequest {
     bool handed_over; /* to the handler */
     bool last;        /* the connection is closed after this request */
     int status;
-    size_t answer_bytes;           /* of its body, as counted in the server's answer_bytes */
-    struct MHD_Response *response; /* NULL until the answer is known */
+    size_t response_bytes;             /* of its body, as counted in the server's response_bytes */
+    struct MHD_Response *mhd_response; /* NULL until the response is known */
 };
 
 StrView http_method(const HttpRequest *request) { return sv(request->method); }
@@ -68,12 +68,12 @@ void http_query(const HttpRequest *request,
 
 /* ---- memory of requests ---- */
 
-/* Counts freed bytes of bodies and answers. */
-static void count_freed(HttpServer *server, size_t bodies, size_t answers) {
+/* Counts freed bytes of bodies and responses. */
+static void count_freed(HttpServer *server, size_t bodies, size_t responses) {
     pthread_mutex_lock(&server->lock);
     server->body_bytes -= bodies;
-    server->answer_bytes -= answers;
-    server->freed_bytes += bodies + answers;
+    server->response_bytes -= responses;
+    server->freed_bytes += bodies + responses;
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -92,59 +92,59 @@ static void release_scope(HttpRequest *request) {
     request->scope = NULL;
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* The headers that let a page of another origin send JSON and read the answer. Fetch standard, 3.2 (CORS
+/* The headers that let a page of another origin send JSON and read the response. Fetch standard, 3.2 (CORS
  * protocol). */
-static void allow_origin(struct MHD_Response *response, const char *origin) {
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type");
-    MHD_add_response_header(response, MHD_HTTP_HEADER_ACCESS_CONTROL_MAX_AGE, "86400");
+static void allow_origin(struct MHD_Response *mhd_response, const char *origin) {
+    MHD_add_response_header(mhd_response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    MHD_add_response_header(mhd_response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_METHODS, "GET, POST");
+    MHD_add_response_header(mhd_response, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type");
+    MHD_add_response_header(mhd_response, MHD_HTTP_HEADER_ACCESS_CONTROL_MAX_AGE, "86400");
 }
 
-static struct MHD_Response *make_response(const HttpAnswer *answer, const char *origin, bool last) {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        answer->body.length, (void *)(uintptr_t)answer->body.data, MHD_RESPMEM_MUST_COPY);
-    if (!response) return NULL;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
-    MHD_add_response_header(response, MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
-    if (answer->name) MHD_add_response_header(response, answer->name, answer->value);
-    if (origin) allow_origin(response, origin);
-    if (last) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-    return response;
+static struct MHD_Response *make_response(const HttpResponse *response, const char *origin, bool last) {
+    struct MHD_Response *mhd_response = MHD_create_response_from_buffer(
+        response->body.length, (void *)(uintptr_t)response->body.data, MHD_RESPMEM_MUST_COPY);
+    if (!mhd_response) return NULL;
+    MHD_add_response_header(mhd_response, MHD_HTTP_HEADER_CONTENT_TYPE, response->type);
+    MHD_add_response_header(mhd_response, MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if (response->name) MHD_add_response_header(mhd_response, response->name, response->value);
+    if (origin) allow_origin(mhd_response, origin);
+    if (last) MHD_add_response_header(mhd_response, MHD_HTTP_HEADER_CONNECTION, "close");
+    return mhd_response;
 }
 
-static void set_answer(HttpRequest *request, const HttpAnswer *answer) {
-    bool last = request->last || answer->status == HTTP_CLIENT_CLOSED ||
+static void set_response(HttpRequest *request, const HttpResponse *response) {
+    bool last = request->last || response->status == HTTP_CLIENT_CLOSED ||
                 connections_stopping(&request->server->connections);
-    request->status = answer->status;
-    request->response = make_response(answer, request->server->options.origin, last);
+    request->status = response->status;
+    request->mhd_response = make_response(response, request->server->options.origin, last);
 }
 
-/* Wakes the connection; then the library sends the answer. */
-static void send_answer(HttpRequest *request) {
+/* Wakes the connection; then the library sends the response. */
+static void send_response(HttpRequest *request) {
     release_scope(request);
     MHD_resume_connection(request->mhd);
 }
 
-/* Counts the bytes of an answer. False if too many answers wait for their clients. */
-static bool admit_answer(HttpRequest *request, size_t bytes) {
+/* Counts the bytes of a response. False if too many responses wait for their clients. */
+static bool admit_response(HttpRequest *request, size_t bytes) {
     HttpServer *server = request->server;
     pthread_mutex_lock(&server->lock);
-    bool fits = bytes <= server->options.max_answers - server->answer_bytes;
-    if (fits) server->answer_bytes += request->answer_bytes = bytes;
+    bool fits = bytes <= server->options.max_responses - server->response_bytes;
+    if (fits) server->response_bytes += request->response_bytes = bytes;
     pthread_mutex_unlock(&server->lock);
     return fits;
 }
 
-void http_answer(HttpRequest *request, const HttpAnswer *answer) {
-    if (!admit_answer(request, answer->body.length)) {
-        http_answer_error(request, UNAVAILABLE, "too much waits to be taken by clients: try again later");
+void http_respond(HttpRequest *request, const HttpResponse *response) {
+    if (!admit_response(request, response->body.length)) {
+        http_respond_error(request, UNAVAILABLE, "too much waits to be taken by clients: try again later");
         return;
     }
-    set_answer(request, answer);
-    send_answer(request);
+    set_response(request, response);
+    send_response(request);
 }
 
 /* The content of a JSON string. `text` may quote the client: bytes other than printable ASCII become '?'. */
@@ -162,18 +162,18 @@ static void set_error(HttpRequest *request, int status, const char *message) {
     bool later = status == UNAVAILABLE, encoding = status == UNSUPPORTED_TYPE;
     escape(message, escaped, sizeof escaped);
     int size = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", escaped);
-    set_answer(request, &(HttpAnswer){.status = status,
-                                      .type = "application/json",
-                                      .name = later      ? MHD_HTTP_HEADER_RETRY_AFTER
-                                              : encoding ? MHD_HTTP_HEADER_ACCEPT_ENCODING
-                                                         : NULL,
-                                      .value = later ? "1" : "gzip",
-                                      .body = {body, (size_t)size}});
+    set_response(request, &(HttpResponse){.status = status,
+                                          .type = "application/json",
+                                          .name = later      ? MHD_HTTP_HEADER_RETRY_AFTER
+                                                  : encoding ? MHD_HTTP_HEADER_ACCEPT_ENCODING
+                                                             : NULL,
+                                          .value = later ? "1" : "gzip",
+                                          .body = {body, (size_t)size}});
 }
 
-void http_answer_error(HttpRequest *request, int status, const char *message) {
+void http_respond_error(HttpRequest *request, int status, const char *message) {
     set_error(request, status, message);
-    send_answer(request);
+    send_response(request);
 }
 
 /* ---- from the head to the handler ---- */
@@ -190,8 +190,8 @@ void *http_on_request_line(void *context, const char *target, struct MHD_Connect
 
 static void request_free(HttpRequest *request) {
     release_scope(request);
-    if (request->response) MHD_destroy_response(request->response);
-    count_freed(request->server, 0, request->answer_bytes);
+    if (request->mhd_response) MHD_destroy_response(request->mhd_response);
+    count_freed(request->server, 0, request->response_bytes);
     free(request);
 }
 
@@ -258,7 +258,7 @@ static void add_chunk(void *context) {
 }
 
 /* Appends a chunk to the body, or refuses the request. The rest of a refused body is read and dropped,
- * because a client reads the answer only after it has sent the body. */
+ * because a client reads the response only after it has sent the body. */
 static void receive_body(HttpRequest *request, StrView chunk) {
     HttpServer *server = request->server;
     if (request->refused) return;
@@ -328,16 +328,16 @@ static void refuse(HttpRequest *request) {
                  request->server->options.max_body);
     else
         snprintf(message, sizeof message, "too much is being asked at once: try again later");
-    http_answer_error(request, request->refused, message);
+    http_respond_error(request, request->refused, message);
 }
 
 /* Answers before the body arrives. The library does not read the body then. */
-static enum MHD_Result answer_fault(HttpRequest *request, const Head *head) {
+static enum MHD_Result respond_fault(HttpRequest *request, const Head *head) {
     request->handed_over = request->last = true;
     connection_enter(&request->server->connections, request->connection, CONNECTION_SENDING);
     set_error(request, head->status, head->message);
-    if (!request->response) return MHD_NO;
-    return MHD_queue_response(request->mhd, (unsigned)request->status, request->response);
+    if (!request->mhd_response) return MHD_NO;
+    return MHD_queue_response(request->mhd, (unsigned)request->status, request->mhd_response);
 }
 
 /* The head has arrived. */
@@ -345,7 +345,7 @@ static enum MHD_Result receive_head(HttpRequest *request, const char *method, co
     Head *head = &request->connection->head;
     check_head(head, request->mhd, method, version, request->server->options.max_body);
     request->last = head->chunked; /* bytes after the last chunk are not read as another request */
-    return head->status ? answer_fault(request, head) : MHD_YES;
+    return head->status ? respond_fault(request, head) : MHD_YES;
 }
 
 /* The request is complete. The connection is suspended first, because the handler may answer at once. */
@@ -358,7 +358,7 @@ static void hand_over(HttpRequest *request) {
     if (request->refused)
         refuse(request);
     else if (server->options.origin && strcmp(request->method, MHD_HTTP_METHOD_OPTIONS) == 0)
-        http_answer(request, &(HttpAnswer){.status = MHD_HTTP_NO_CONTENT, .type = "application/json"});
+        http_respond(request, &(HttpResponse){.status = MHD_HTTP_NO_CONTENT, .type = "application/json"});
     else
         server->options.handler(server->options.context, request);
 }
@@ -380,9 +380,9 @@ enum MHD_Result http_on_access(void *context, struct MHD_Connection *mhd, const 
         hand_over(request);
         return MHD_YES;
     }
-    if (!request->response) return MHD_NO;
+    if (!request->mhd_response) return MHD_NO;
     connection_enter(&request->server->connections, request->connection, CONNECTION_SENDING);
-    return MHD_queue_response(mhd, (unsigned)request->status, request->response);
+    return MHD_queue_response(mhd, (unsigned)request->status, request->mhd_response);
 }
 
 void http_on_completed(void *context, struct MHD_Connection *mhd, void **state,

@@ -45,15 +45,15 @@ Status keys_read(Keys *keys, const char *path) {
     return status;
 }
 
-void keys_swap(Keys *keys, Keys *fresh) {
+void keys_swap(Keys *keys, Keys *new_keys) {
     pthread_mutex_lock(&keys->lock);
     StrList list = keys->list;
     bool required = keys->required;
-    keys->list = fresh->list;
-    keys->required = fresh->required;
+    keys->list = new_keys->list;
+    keys->required = new_keys->required;
     pthread_mutex_unlock(&keys->lock);
-    fresh->list = list;
-    fresh->required = required;
+    new_keys->list = list;
+    new_keys->required = required;
 }
 
 /* `key` is not empty. */

@@ -16,7 +16,7 @@ Keys *keys_new(void); /* allows every request until a file is read */
 void keys_free(Keys *keys);
 /* `keys` is new and no other thread uses it yet. */
 Status keys_read(Keys *keys, const char *path);
-void keys_swap(Keys *keys, Keys *fresh); /* no other thread uses `fresh` */
+void keys_swap(Keys *keys, Keys *new_keys); /* no other thread uses `new_keys` */
 /* A `key` of NULL or "" is no key, which is allowed only if no file was read. */
 bool keys_allow(Keys *keys, const char *key);
 

@@ -29,7 +29,7 @@ static void write_languages(void *context) {
 
 void route_languages(Service *service, HttpRequest *http) {
     BodyWriter writer = {.service = service, .http = http, .catalog = service_catalog(service)};
-    body_writer_answer(&writer, write_languages, (HttpAnswer){.status = 200, .type = "application/json"});
+    body_writer_respond(&writer, write_languages, (HttpResponse){.status = 200, .type = "application/json"});
 }
 
 /* With several sources the first choice is to detect the language. */
@@ -95,7 +95,7 @@ static void write_settings(void *context) {
 
 void route_settings(Service *service, HttpRequest *http) {
     BodyWriter writer = {.service = service, .http = http, .catalog = service_catalog(service)};
-    body_writer_answer(&writer, write_settings, (HttpAnswer){.status = 200, .type = "application/json"});
+    body_writer_respond(&writer, write_settings, (HttpResponse){.status = 200, .type = "application/json"});
 }
 
 /* ---- POST /detect ---- */
@@ -104,17 +104,17 @@ typedef struct {
     const Catalog *catalog;
     StrView text;
     StrBuf body;
-} DetectAnswer;
+} DetectResponse;
 
 /* [{"confidence": 98.2, "language": "en"}, ...], the most probable first. */
 static void write_detections(void *context) {
     enum { MOST = 10 };
-    DetectAnswer *answer = context;
-    const Catalog *catalog = answer->catalog;
+    DetectResponse *response = context;
+    const Catalog *catalog = response->catalog;
     int count = catalog_count(catalog);
     Detection *ranked = mem_alloc((size_t)count, sizeof *ranked);
-    StrBuf *out = &answer->body;
-    detector_run(catalog_detector(catalog), answer->text, ranked);
+    StrBuf *out = &response->body;
+    detector_run(catalog_detector(catalog), response->text, ranked);
     json_open_array(out);
     for (int i = 0; i < count && i < MOST && ranked[i].confidence > 0; i++) {
         json_open_object(out);
@@ -127,36 +127,37 @@ static void write_detections(void *context) {
     mem_free(ranked);
 }
 
-static void answer_detection(Service *service, HttpRequest *http, const Catalog *catalog, MemScope *scope) {
-    Parsing parsing = {.service = service, .http = http, .catalog = catalog};
-    DetectAnswer answer = {.catalog = catalog};
-    bool had_memory = mem_scope_run(scope, parsing_run, &parsing);
+static void respond_detection(Service *service, HttpRequest *http, const Catalog *catalog, MemScope *scope) {
+    RequestParser parser = {.service = service, .http = http, .catalog = catalog};
+    DetectResponse response = {.catalog = catalog};
+    bool had_memory = mem_scope_run(scope, request_parser_run, &parser);
     int status;
-    bool valid = parsing_refusal(&parsing, had_memory, &status) == NULL;
-    if (valid && parsing.request.count == 1) {
-        answer.text = sv(parsing.request.texts[0]);
-        had_memory = mem_scope_run(http_scope(http), write_detections, &answer);
+    bool valid = request_parser_refusal(&parser, had_memory, &status) == NULL;
+    if (valid && parser.request.count == 1) {
+        response.text = sv(parser.request.texts[0]);
+        had_memory = mem_scope_run(http_scope(http), write_detections, &response);
     }
-    const char *message = parsing_refusal(&parsing, had_memory, &status);
+    const char *message = request_parser_refusal(&parser, had_memory, &status);
     if (message)
-        http_answer_error(http, status, message);
-    else if (parsing.request.count != 1)
-        http_answer_error(http, 400, "'q' is not one text");
+        http_respond_error(http, status, message);
+    else if (parser.request.count != 1)
+        http_respond_error(http, 400, "'q' is not one text");
     else
-        http_answer(http, &(HttpAnswer){
-                              .status = 200, .type = "application/json", .body = strbuf_view(&answer.body)});
+        http_respond(
+            http,
+            &(HttpResponse){.status = 200, .type = "application/json", .body = strbuf_view(&response.body)});
 }
 
 void route_detect(Service *service, HttpRequest *http) {
     Catalog *catalog = service_catalog(service);
-    MemScope *scope = catalog_detector(catalog) ? parsing_scope(service) : NULL;
+    MemScope *scope = catalog_detector(catalog) ? request_parser_scope(service) : NULL;
     if (!catalog_detector(catalog))
-        http_answer_error(http, 404,
-                          "this server does not detect languages; GET /languages lists its languages");
+        http_respond_error(http, 404,
+                           "this server does not detect languages; GET /languages lists its languages");
     else if (scope)
-        answer_detection(service, http, catalog, scope);
+        respond_detection(service, http, catalog, scope);
     else
-        http_answer_error(http, 503, "out of memory");
+        http_respond_error(http, 503, "out of memory");
     mem_scope_free(scope);
     catalog_release(catalog);
 }

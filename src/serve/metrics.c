@@ -9,9 +9,9 @@ enum { STATUSES = 600, RECENT = 1000 };
 
 struct Metrics {
     pthread_mutex_t lock;
-    long answers[STATUSES];
-    double seconds[RECENT]; /* ring buffer of the last answers with status 200 */
-    long count;             /* of all answers with status 200 */
+    long responses[STATUSES];
+    double seconds[RECENT]; /* ring buffer of the last responses with status 200 */
+    long count;             /* of all responses with status 200 */
     double sum;
 };
 
@@ -29,7 +29,7 @@ void metrics_free(Metrics *metrics) {
 
 void metrics_add(Metrics *metrics, int status, double seconds) {
     pthread_mutex_lock(&metrics->lock);
-    metrics->answers[status > 0 && status < STATUSES ? status : 0]++;
+    metrics->responses[status > 0 && status < STATUSES ? status : 0]++;
     if (status == 200) {
         metrics->seconds[metrics->count++ % RECENT] = seconds;
         metrics->sum += seconds;
@@ -59,8 +59,8 @@ void metrics_write(Metrics *metrics, StrBuf *out) {
     pthread_mutex_unlock(&metrics->lock);
     metrics_write_head("requests_total", "counter", "requests by HTTP status", out);
     for (int status = 0; status < STATUSES; status++)
-        if (now.answers[status] > 0)
-            strbuf_format(out, "attn_mt_requests_total{status=\"%d\"} %ld\n", status, now.answers[status]);
+        if (now.responses[status] > 0)
+            strbuf_format(out, "attn_mt_requests_total{status=\"%d\"} %ld\n", status, now.responses[status]);
     size_t count = now.count < RECENT ? (size_t)now.count : RECENT;
     qsort(now.seconds, count, sizeof *now.seconds, compare_seconds);
     metrics_write_head("request_seconds", "summary", "from a request's first line to its answer, status 200",

@@ -14,7 +14,7 @@ Metrics *metrics_new(void);
 void metrics_free(Metrics *metrics);
 /* Counts an answered request. `status` is the HTTP status. */
 void metrics_add(Metrics *metrics, int status, double seconds);
-/* Appends requests by status, and quantiles of the seconds of the last 1000 answers with status 200. */
+/* Appends requests by status, and quantiles of the seconds of the last 1000 responses with status 200. */
 void metrics_write(Metrics *metrics, StrBuf *out);
 /* Appends one number. `kind` is "counter" or "gauge". */
 void metrics_write_number(const char *name, const char *kind, const char *help, double value, StrBuf *out);

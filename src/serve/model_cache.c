@@ -106,33 +106,33 @@ static attn_mt_status open_guides(const CachedModel *model, Opened *opened, attn
 }
 
 /* "en > de, fr" */
-static char *describe_languages(const ModelAbout *about) {
+static char *describe_languages(const ModelInfo *info) {
     StrBuf text = {0};
-    strbuf_format(&text, "%s >", about->source);
-    for (size_t i = 0; i < about->targets.count; i++)
-        strbuf_format(&text, "%s %s", i ? "," : "", about->targets.items[i]);
+    strbuf_format(&text, "%s >", info->source);
+    for (size_t i = 0; i < info->targets.count; i++)
+        strbuf_format(&text, "%s %s", i ? "," : "", info->targets.items[i]);
     return text.data;
 }
 
 /* A file that was replaced since the server read its folder can be for other languages. */
 static attn_mt_status check_languages(const CachedModel *model, attn_mt_error *error) {
-    ModelAbout about;
+    ModelInfo info;
     struct stat file;
     if (!model->languages) return ATTN_MT_OK;
     bool same_file = stat(model->paths.items[0], &file) == 0 && modelfile_same(&file, &model->file);
     if (same_file) return ATTN_MT_OK;
-    if (modelfile_about(&about, model->paths.items[0]) != STATUS_OK) {
+    if (modelfile_read_info(&info, model->paths.items[0]) != STATUS_OK) {
         snprintf(error->message, sizeof error->message, "%s", status_message());
         return ATTN_MT_DATA;
     }
-    char *languages = describe_languages(&about);
+    char *languages = describe_languages(&info);
     bool same = strcmp(languages, model->languages) == 0;
     if (!same)
         snprintf(error->message, sizeof error->message,
                  "its file was replaced by one for %.100s, and was for %.100s; SIGHUP reads the folder again",
                  languages, model->languages);
     mem_free(languages);
-    model_about_free(&about);
+    model_info_free(&info);
     return same ? ATTN_MT_OK : ATTN_MT_DATA;
 }
 
@@ -414,9 +414,9 @@ CachedModel *model_cache_add(ModelCache *cache, const ModelSource *source) {
     *model = (CachedModel){
         .cache = cache, .name = mem_strdup(source->name), .bytes = source->bytes, .references = 1};
     copy_list(source->paths, &model->paths);
-    if (source->about) {
-        model->languages = describe_languages(source->about);
-        model->file = source->about->file;
+    if (source->info) {
+        model->languages = describe_languages(source->info);
+        model->file = source->info->file;
     }
     model->guides = mem_alloc((size_t)source->guide_count, sizeof *model->guides);
     model->guide_count = source->guide_count;
@@ -450,7 +450,7 @@ Status cached_model_load(CachedModel *model) {
     return STATUS_OK;
 }
 
-void cached_model_hold(CachedModel *model) {
+void cached_model_retain(CachedModel *model) {
     lock(model->cache);
     model->references++;
     unlock(model->cache);

@@ -60,7 +60,7 @@ typedef struct {
     const char *name;
     const StrList *paths;     /* an ensemble if they are several */
     size_t bytes;             /* about what it will take */
-    const ModelAbout *about;  /* its file must still have these languages when it is loaded; NULL: any */
+    const ModelInfo *info;    /* its file must still have these languages when it is loaded; NULL: any */
     const ModelGuide *guides; /* [guide_count] */
     int guide_count;
 } ModelSource;
@@ -68,7 +68,7 @@ typedef struct {
 CachedModel *model_cache_add(ModelCache *cache, const ModelSource *source);
 /* Loads a model that becomes fixed, or loads it again. If that fails, the old one stays. */
 Status cached_model_load(CachedModel *model);
-void cached_model_hold(CachedModel *model);
+void cached_model_retain(CachedModel *model);
 void cached_model_release(CachedModel *model);
 const char *cached_model_name(const CachedModel *model);
 

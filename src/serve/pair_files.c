@@ -45,22 +45,22 @@ void pair_files_free(PairFiles *files) {
     *files = (PairFiles){0};
 }
 
-ModelGuide *pair_files_guides(PairFiles *files, const ModelAbout *about, int *count) {
-    ModelGuide *guides = mem_alloc(about->targets.count, sizeof *guides);
+ModelGuide *pair_files_guides(PairFiles *files, const ModelInfo *info, int *count) {
+    ModelGuide *guides = mem_alloc(info->targets.count, sizeof *guides);
     *count = 0;
-    for (size_t t = 0; t < about->targets.count; t++) {
-        const char *target = about->targets.items[t];
+    for (size_t t = 0; t < info->targets.count; t++) {
+        const char *target = info->targets.items[t];
         ModelGuide *guide = &guides[*count];
         for (size_t i = 0; i < files->count; i++) {
             PairFile *file = &files->items[i];
-            if (!language_names_match(file->source, sv(about->source)) ||
+            if (!language_names_match(file->source, sv(info->source)) ||
                 !language_names_match(file->target, sv(target)))
                 continue;
             strlist_add(file->is_memory ? &guide->memories : &guide->glossaries, sv(file->path));
             file->used = true;
         }
         if (guide->glossaries.count + guide->memories.count == 0) continue;
-        if (about->chooses_target) guide->target = mem_strdup(target);
+        if (info->chooses_target) guide->target = mem_strdup(target);
         ++*count;
     }
     return guides;

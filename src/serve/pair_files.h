@@ -28,7 +28,7 @@ typedef struct {
 Status pair_files_read(PairFiles *files, const StrList *glossaries, const StrList *memories);
 void pair_files_free(PairFiles *files);
 /* The guides [*count] of a model, to release with model_guides_free. */
-ModelGuide *pair_files_guides(PairFiles *files, const ModelAbout *about, int *count);
+ModelGuide *pair_files_guides(PairFiles *files, const ModelInfo *info, int *count);
 /* Is there a model for each file? */
 Status pair_files_check(const PairFiles *files);
 

@@ -287,7 +287,7 @@ static void finish_cancelled(Job *job) {
     }
 }
 
-/* Clients often send their next request as soon as they have an answer. Waits until `expected` texts are
+/* Clients often send their next request as soon as they have a response. Waits until `expected` texts are
  * queued, as if every client did so, or the time is over. Then the texts share a batch. Under the lock. */
 static void wait_for_more(Pool *pool, int answered, int expected) {
     if (expected > pool->options.max_batch) expected = pool->options.max_batch;
@@ -459,10 +459,10 @@ const attn_mt_matrix *job_attention(const Job *job, int text) {
 
 double job_confidence(const Job *job, int text) {
     const JobText *item = &job->items[text];
-    const attn_mt_confidence *found = attn_mt_confidence_at(item->result->result, item->index, 0);
+    const attn_mt_confidence *confidence = attn_mt_confidence_at(item->result->result, item->index, 0);
     if (job_candidate(job, text, 0)->problems) return 0;
-    if (!found) return 1;
-    return isfinite(found->confidence) ? found->confidence : 0;
+    if (!confidence) return 1;
+    return isfinite(confidence->confidence) ? confidence->confidence : 0;
 }
 
 bool job_from_memory(const Job *job, int text) {

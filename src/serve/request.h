@@ -6,7 +6,7 @@
  *   format        "text" or "html"; html keeps its tags, and a line end is a blank
  *   alternatives  number of further translations of each text
  *   api_key       required if the server has a file of keys
- *   attention     "word" or "subword": the answer has attention weights (not in LibreTranslate)
+ *   attention     "word" or "subword": the response has attention weights (not in LibreTranslate)
  *   accelerator   "none", "&", "_" or "auto": the mark of accelerators (not in LibreTranslate)
  *   file          of multipart forms: a document
  *

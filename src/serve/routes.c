@@ -3,14 +3,14 @@
 #include "serve/page.h"
 #include "serve/service_private.h"
 
-void body_writer_answer(BodyWriter *writer, void (*write)(void *context), HttpAnswer answer) {
+void body_writer_respond(BodyWriter *writer, void (*write)(void *context), HttpResponse response) {
     bool written = mem_scope_run(http_scope(writer->http), write, writer);
     catalog_release(writer->catalog);
-    answer.body = strbuf_view(&writer->body);
+    response.body = strbuf_view(&writer->body);
     if (written)
-        http_answer(writer->http, &answer);
+        http_respond(writer->http, &response);
     else
-        http_answer_error(writer->http, 503, "out of memory");
+        http_respond_error(writer->http, 503, "out of memory");
 }
 
 void write_confidence(double confidence, StrBuf *out) {
@@ -20,13 +20,13 @@ void write_confidence(double confidence, StrBuf *out) {
 
 static void no_suggestions(Service *service, HttpRequest *http) {
     (void)service;
-    http_answer_error(http, 404, "this server does not collect suggestions");
+    http_respond_error(http, 404, "this server does not collect suggestions");
 }
 
 static void health(Service *service, HttpRequest *http) {
     StrView body = SV("{\"status\": \"ok\"}\n");
     (void)service;
-    http_answer(http, &(HttpAnswer){.status = 200, .type = "application/json", .body = body});
+    http_respond(http, &(HttpResponse){.status = 200, .type = "application/json", .body = body});
 }
 
 /* ---- GET /metrics ---- */
@@ -84,8 +84,8 @@ static void write_metrics(void *context) {
 
 static void metrics(Service *service, HttpRequest *http) {
     BodyWriter writer = {.service = service, .http = http, .catalog = service_catalog(service)};
-    body_writer_answer(&writer, write_metrics,
-                       (HttpAnswer){.status = 200, .type = "text/plain; version=0.0.4; charset=utf-8"});
+    body_writer_respond(&writer, write_metrics,
+                        (HttpResponse){.status = 200, .type = "text/plain; version=0.0.4; charset=utf-8"});
 }
 
 /* ---- the page ---- */
@@ -98,11 +98,11 @@ static void write_file(void *context) {
 
 static void page(Service *service, HttpRequest *http) {
     BodyWriter writer = {.service = service, .http = http};
-    body_writer_answer(&writer, write_file,
-                       (HttpAnswer){.status = 200,
-                                    .type = page_find(http_path(http))->type,
-                                    .name = "Content-Security-Policy",
-                                    .value = PAGE_POLICY});
+    body_writer_respond(&writer, write_file,
+                        (HttpResponse){.status = 200,
+                                       .type = page_find(http_path(http))->type,
+                                       .name = "Content-Security-Policy",
+                                       .value = PAGE_POLICY});
 }
 
 typedef struct {
@@ -131,13 +131,13 @@ void routes_handle(void *context, HttpRequest *http) {
         if (sv_equal(http_path(http), sv(ROUTES[i].path))) route = &ROUTES[i];
     StrView method = sv_equal(http_method(http), SV("HEAD")) ? SV("GET") : http_method(http);
     if (!route)
-        http_answer_error(http, 404, "not found; POST /translate translates");
+        http_respond_error(http, 404, "not found; POST /translate translates");
     else if (!sv_equal(method, sv(route->method)))
-        http_answer(http, &(HttpAnswer){.status = 405,
-                                        .type = "application/json",
-                                        .name = "Allow",
-                                        .value = route->method,
-                                        .body = SV("{\"error\": \"method not allowed\"}\n")});
+        http_respond(http, &(HttpResponse){.status = 405,
+                                           .type = "application/json",
+                                           .name = "Allow",
+                                           .value = route->method,
+                                           .body = SV("{\"error\": \"method not allowed\"}\n")});
     else
         route->run(service, http);
 }

@@ -14,11 +14,11 @@
 enum { TICK_NANOSECONDS = 250000000 };
 enum { MAX_BODIES = 64 /* largest bodies of all requests together */ };
 enum { FILE_SECONDS = 30 * 60 /* how long a translated file waits to be fetched */ };
-enum { MIN_MAX_ANSWERS = 64 << 20 /* least value of HttpOptions.max_answers, bytes */ };
+enum { MIN_MAX_RESPONSES = 64 << 20 /* least value of HttpOptions.max_responses, bytes */ };
 
 Catalog *service_catalog(Service *service) {
     pthread_mutex_lock(&service->lock);
-    Catalog *catalog = catalog_hold(service->catalog);
+    Catalog *catalog = catalog_retain(service->catalog);
     pthread_mutex_unlock(&service->lock);
     return catalog;
 }
@@ -30,7 +30,7 @@ long service_reloads(Service *service) {
     return reloads;
 }
 
-static void on_answered(void *context, int status, double seconds) {
+static void on_response(void *context, int status, double seconds) {
     const Service *service = context;
     metrics_add(service->metrics, status, seconds);
 }
@@ -107,13 +107,13 @@ static Status service_begin(Service *service) {
                         .max_connections = options->connections,
                         .max_body = (size_t)options->max_body,
                         .max_bodies = (size_t)options->max_body * MAX_BODIES,
-                        .max_answers = (size_t)options->max_body * MAX_BODIES,
+                        .max_responses = (size_t)options->max_body * MAX_BODIES,
                         .timeout = options->timeout,
                         .origin = options->origin,
                         .handler = routes_handle,
-                        .observer = on_answered,
+                        .observer = on_response,
                         .context = service};
-    if (http.max_answers < MIN_MAX_ANSWERS) http.max_answers = MIN_MAX_ANSWERS;
+    if (http.max_responses < MIN_MAX_RESPONSES) http.max_responses = MIN_MAX_RESPONSES;
     TRY(read_languages(service));
     TRY(check_origin(options->origin));
     if (options->api_key_file) TRY(keys_read(service->keys, options->api_key_file));
@@ -126,10 +126,10 @@ static Status service_begin(Service *service) {
 
 /* ---- reload, and the loop ---- */
 
-static void set_catalog(Service *service, Catalog *fresh) {
+static void set_catalog(Service *service, Catalog *new_catalog) {
     pthread_mutex_lock(&service->lock);
     Catalog *old = service->catalog;
-    service->catalog = fresh;
+    service->catalog = new_catalog;
     service->reloads++;
     pthread_mutex_unlock(&service->lock);
     catalog_release(old);
@@ -138,15 +138,15 @@ static void set_catalog(Service *service, Catalog *fresh) {
 /* Replaces keys and models, or neither. */
 static Status reload_keys_and_models(Service *service) {
     const char *path = service->options->api_key_file;
-    Keys *fresh = keys_new();
+    Keys *new_keys = keys_new();
     Catalog *catalog;
-    Status status = path ? keys_read(fresh, path) : STATUS_OK;
+    Status status = path ? keys_read(new_keys, path) : STATUS_OK;
     if (status == STATUS_OK) status = open_catalog(service, service->catalog, &catalog);
     if (status == STATUS_OK) {
-        keys_swap(service->keys, fresh);
+        keys_swap(service->keys, new_keys);
         set_catalog(service, catalog);
     }
-    keys_free(fresh);
+    keys_free(new_keys);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* service_private.h - the server as its routes share it.
  *
- * service.c starts and stops it. routes.c finds the route of a request; translate_route.c,
- * file_route.c and languages_route.c have the larger ones, and parsing.c reads the bodies of their requests.
+ * service.c starts and stops it. routes.c finds the route of a request; translate_route.c, file_route.c and
+ * languages_route.c have the larger ones, and request_parser.c reads the bodies of their requests.
  */
 #ifndef SERVE_SERVICE_PRIVATE_H
 #define SERVE_SERVICE_PRIVATE_H
@@ -43,34 +43,34 @@ typedef struct {
     const HttpRequest *http;
     const Catalog *catalog;
     bool translate; /* choose languages, and check what only /translate has */
-    bool file;      /* the request has a document instead of texts; parsing_choose follows */
+    bool file;      /* the request has a document instead of texts; request_parser_choose follows */
     struct TranslateCall *call;
     TranslateRequest request;
     int source, target; /* languages of the catalog */
     Status status;
     bool allowed;
-} Parsing;
+} RequestParser;
 
 /* For the body of a request. NULL: no memory. */
-MemScope *parsing_scope(const Service *service);
-/* Reads the body and checks it. `context` is a Parsing; a well-formed request without a valid key gets no
- * further checks. */
-void parsing_run(void *context);
+MemScope *request_parser_scope(const Service *service);
+/* Reads the body and checks it. `context` is a RequestParser; a well-formed request without a valid key gets
+ * no further checks. */
+void request_parser_run(void *context);
 /* Checks the texts of the request, and chooses its languages. */
-Status parsing_choose(Parsing *parsing);
+Status request_parser_choose(RequestParser *parser);
 /* Why the request is answered with *status; NULL: it is valid. */
-const char *parsing_refusal(const Parsing *parsing, bool had_memory, int *status);
+const char *request_parser_refusal(const RequestParser *parser, bool had_memory, int *status);
 
-/* An answer that is written in the scope of its request. */
+/* A response that is written in the scope of its request. */
 typedef struct {
     Service *service;
     HttpRequest *http;
-    Catalog *catalog; /* a reference until the answer; or NULL */
+    Catalog *catalog; /* a reference until the response; or NULL */
     StrBuf body;
 } BodyWriter;
 
 /* Answers with what `write` makes of the writer, or 503. */
-void body_writer_answer(BodyWriter *writer, void (*write)(void *context), HttpAnswer answer);
+void body_writer_respond(BodyWriter *writer, void (*write)(void *context), HttpResponse response);
 /* "confidence": in per cent. */
 void write_confidence(double confidence, StrBuf *out);
 

@@ -1,5 +1,6 @@
-/* translate_call.h - a request to translate, from its body to its answer. translate_route.c takes it through
- * the models of its route, translate_answer.c writes the answer, and file_route.c that of a document. */
+/* translate_call.h - a request to translate, from its body to its response. translate_route.c takes it
+ * through the models of its route, translate_response.c writes the response, and file_route.c that of a
+ * document. */
 #ifndef SERVE_TRANSLATE_CALL_H
 #define SERVE_TRANSLATE_CALL_H
 
@@ -18,17 +19,17 @@ typedef struct TranslateCall {
     JobKind kind;             /* of the last step */
     const char *const *texts; /* [job.count] of the request */
     int *problems;            /* [job.count] sums of attn_mt_problem, of all steps */
-    bool list;                /* "q" is a list, and so are the members of the answer */
-    bool detect;              /* the answer has "detectedLanguage" */
+    bool list;                /* "q" is a list, and so are the members of the response */
+    bool detect;              /* the response has "detectedLanguage" */
     bool file;                /* the texts are those of `document` */
     Document document;
     const char *host; /* of the request; or NULL */
     bool secure;      /* the client of a proxy uses HTTPS */
-    StrBuf body;      /* of the answer */
+    StrBuf body;      /* of the response */
 } TranslateCall;
 
 /* Writes `body`. `context` is the TranslateCall. Runs in the scope of the request. */
-void translate_answer_write(void *context);
+void translate_response_write(void *context);
 
 /* The same for a document: stores it. Leaves `body` empty if there is no memory for that. */
 void file_route_write(void *context);

@@ -29,18 +29,18 @@ static attn_mt_status job_status(const Job *job) {
 /* Frees the call. */
 static void finish(TranslateCall *call, int status, const char *message) {
     HttpRequest *http = call->http;
-    void (*write)(void *) = call->file ? file_route_write : translate_answer_write;
+    void (*write)(void *) = call->file ? file_route_write : translate_response_write;
     if (status == 200 && (!mem_scope_run(http_scope(http), write, call) || call->body.length == 0)) {
         status = 503;
         message = "the answer takes more memory than there is";
     }
-    HttpAnswer answer = {.status = 200, .type = "application/json", .body = strbuf_view(&call->body)};
+    HttpResponse response = {.status = 200, .type = "application/json", .body = strbuf_view(&call->body)};
     job_release(&call->job);
     free(call->job.items);
     if (status == 200)
-        http_answer(http, &answer);
+        http_respond(http, &response);
     else
-        http_answer_error(http, status, message);
+        http_respond_error(http, status, message);
     catalog_release(call->catalog);
     free(call);
 }
@@ -57,7 +57,7 @@ static void fail(TranslateCall *call, attn_mt_status status) {
         fail_to_load(call, status);
     else if (status == ATTN_MT_MEMORY)
         finish(call, 503, "translating this takes more memory than there is");
-    else if (status == ATTN_MT_USAGE) /* parsing.c has checked the other options */
+    else if (status == ATTN_MT_USAGE) /* request_parser.c has checked the other options */
         finish(call, 400, "the model has no attention, which 'attention' needs");
     else
         finish(call, 500, "the model cannot translate this");
@@ -122,28 +122,28 @@ static void on_translated(void *context, Job *job) {
 /* ---- from the body to the queue ---- */
 
 /* Reads the document; its texts become those of the request. */
-static Status read_file(Parsing *parsing) {
-    TranslateCall *call = parsing->call;
+static Status read_file(RequestParser *parser) {
+    TranslateCall *call = parser->call;
     const char *host = http_header(call->http, "Host"),
                *scheme = http_header(call->http, "X-Forwarded-Proto");
-    TRY(file_route_open(&call->document, &parsing->request, call->service->options->max_characters));
-    parsing->request.texts = file_route_texts(&call->document);
-    parsing->request.count = (int)call->document.count;
+    TRY(file_route_open(&call->document, &parser->request, call->service->options->max_characters));
+    parser->request.texts = file_route_texts(&call->document);
+    parser->request.count = (int)call->document.count;
     if (host) call->host = mem_strdup(host);
     call->secure = scheme && strcmp(scheme, "https") == 0;
-    return parsing_choose(parsing);
+    return request_parser_choose(parser);
 }
 
-/* Copies what the translation and its answer need. */
+/* Copies what the translation and its response need. */
 static void copy_request(void *context) {
-    Parsing *parsing = context;
-    const TranslateRequest *request = &parsing->request;
-    TranslateCall *call = parsing->call;
-    if (call->file) parsing->status = read_file(parsing);
-    if (parsing->status != STATUS_OK) return;
-    call->source = parsing->source;
-    call->target = parsing->target;
-    call->route = catalog_route(call->catalog, parsing->source, parsing->target);
+    RequestParser *parser = context;
+    const TranslateRequest *request = &parser->request;
+    TranslateCall *call = parser->call;
+    if (call->file) parser->status = read_file(parser);
+    if (parser->status != STATUS_OK) return;
+    call->source = parser->source;
+    call->target = parser->target;
+    call->route = catalog_route(call->catalog, parser->source, parser->target);
     call->list = request->q_is_list;
     call->detect = request->source && strcmp(request->source, "auto") == 0;
     if (call->file)
@@ -163,19 +163,19 @@ static void submit(TranslateCall *call) {
 }
 
 static void parse_and_submit(TranslateCall *call, MemScope *scope) {
-    Parsing parsing = {.service = call->service,
-                       .http = call->http,
-                       .catalog = call->catalog,
-                       .translate = true,
-                       .file = call->file,
-                       .call = call};
-    bool had_memory = mem_scope_run(scope, parsing_run, &parsing);
+    RequestParser parser = {.service = call->service,
+                            .http = call->http,
+                            .catalog = call->catalog,
+                            .translate = true,
+                            .file = call->file,
+                            .call = call};
+    bool had_memory = mem_scope_run(scope, request_parser_run, &parser);
     int status;
-    bool valid = parsing_refusal(&parsing, had_memory, &status) == NULL;
-    if (valid) had_memory = mem_scope_run(http_scope(call->http), copy_request, &parsing);
+    bool valid = request_parser_refusal(&parser, had_memory, &status) == NULL;
+    if (valid) had_memory = mem_scope_run(http_scope(call->http), copy_request, &parser);
     mem_scope_free(scope);
     if (had_memory) http_release_body(call->http);
-    const char *message = parsing_refusal(&parsing, had_memory, &status);
+    const char *message = request_parser_refusal(&parser, had_memory, &status);
     if (!had_memory) call->job.count = 0;
     if (message)
         finish(call, status, message);
@@ -187,11 +187,11 @@ static void parse_and_submit(TranslateCall *call, MemScope *scope) {
 
 static void begin(Service *service, HttpRequest *http, bool file) {
     TranslateCall *call = calloc(1, sizeof *call);
-    MemScope *scope = parsing_scope(service);
+    MemScope *scope = request_parser_scope(service);
     if (!call || !scope) {
         free(call);
         mem_scope_free(scope);
-        http_answer_error(http, 503, "out of memory");
+        http_respond_error(http, 503, "out of memory");
         return;
     }
     *call =

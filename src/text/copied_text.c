@@ -16,13 +16,13 @@ bool text_is_copied(StrView text) {
     if (!has_letter(text)) return true;
     utf8_repair(text, &repaired);
     PlaceholderScan scan = {.text = strbuf_view(&repaired)};
-    Placeholder found;
+    Placeholder placeholder;
     bool more = true, letter = false;
     for (size_t at = 0; more && !letter;) {
-        more = placeholder_next(&scan, &found);
-        size_t end = more ? (size_t)(found.text.data - scan.text.data) : scan.text.length;
+        more = placeholder_next(&scan, &placeholder);
+        size_t end = more ? (size_t)(placeholder.text.data - scan.text.data) : scan.text.length;
         letter = has_letter((StrView){scan.text.data + at, end - at});
-        at = end + (more ? found.text.length : 0);
+        at = end + (more ? placeholder.text.length : 0);
     }
     strbuf_free(&repaired);
     return !letter;

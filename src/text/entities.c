@@ -72,8 +72,8 @@ static int named(StrView name) {
     Name key = {.c = 0};
     if (name.length >= sizeof key.name) return -1;
     memcpy(key.name, name.data, name.length);
-    const Name *found = bsearch(&key, NAMES, sizeof NAMES / sizeof *NAMES, sizeof *NAMES, compare_names);
-    return found ? found->c : -1;
+    const Name *entity = bsearch(&key, NAMES, sizeof NAMES / sizeof *NAMES, sizeof *NAMES, compare_names);
+    return entity ? entity->c : -1;
 }
 
 static int digit_value(char c) {

@@ -246,21 +246,21 @@ int language_rank(StrView requested, StrView name) {
 }
 
 char *language_nearest(StrView name) {
-    StrList known = {0};
+    StrList candidates = {0};
     StrView names, one;
     StrBuf lower = {0};
     Language language;
     if (name.length < 4 || language_read(name, &language)) return NULL; /* codes are all near each other */
     for (size_t i = 0; i < COUNT(LANGUAGES); i++) {
         names = sv(LANGUAGES[i].names);
-        while (sv_next(&names, ',', &one)) strlist_add(&known, one);
+        while (sv_next(&names, ',', &one)) strlist_add(&candidates, one);
     }
     for (size_t i = 0; i < name.length; i++)
         strbuf_add_char(&lower, (char)tolower((unsigned char)name.data[i]));
-    const char *nearest = str_nearest(lower.data, (const char *const *)known.items, known.count);
+    const char *nearest = str_nearest(lower.data, (const char *const *)candidates.items, candidates.count);
     char *copy = nearest ? mem_strdup(nearest) : NULL;
     strbuf_free(&lower);
-    strlist_free(&known);
+    strlist_free(&candidates);
     return copy;
 }
 

@@ -11,9 +11,9 @@
 
 enum {
     LONGEST_IN_PLACE = 64, /* bytes of a mark */
-    MOST_IN_PLACE = 32,    /* marks */
-    MOST_BYTES_IN_PLACE = 512,
-    MOST_TAGS = 64, /* adjacent ones that are looked through */
+    MAX_IN_PLACE = 32,     /* marks */
+    MAX_BYTES_IN_PLACE = 512,
+    MAX_TAGS = 64, /* adjacent ones that are looked through */
 };
 
 bool text_is_word(int c) {
@@ -145,7 +145,7 @@ void marked_text_make(const Markup *markup, StrView source, MarkedText *text) {
     *text = (MarkedText){.icu = markup->icu,
                          .source = source,
                          .html = markup->html,
-                         .fits_in_place = end - first <= MOST_IN_PLACE};
+                         .fits_in_place = end - first <= MAX_IN_PLACE};
     text->items = mem_alloc((size_t)(end - first), sizeof *text->items);
     size_t at = 0;
     for (int m = first; m < end; m++) {
@@ -157,7 +157,7 @@ void marked_text_make(const Markup *markup, StrView source, MarkedText *text) {
     }
     copy_text(&copy, at, source.length);
     if (copy.pending) copy.pending->space_after = true;
-    if (copy.mark_bytes > MOST_BYTES_IN_PLACE) text->fits_in_place = false;
+    if (copy.mark_bytes > MAX_BYTES_IN_PLACE) text->fits_in_place = false;
     choose_forms(text);
     find_source_placeholders(text);
 }
@@ -179,7 +179,7 @@ static const char *end_of(StrView text) { return text.data + text.length; }
  * counted? */
 static bool touches_after(StrView text, const PlaceholderList *list, int i) {
     const char *at = end_of(list->items[i].text);
-    for (int end = i + MOST_TAGS; ++i < list->count && i < end && list->items[i].text.data == at;) {
+    for (int end = i + MAX_TAGS; ++i < list->count && i < end && list->items[i].text.data == at;) {
         if (list->items[i].kind != PLACEHOLDER_TAG) return list->items[i].kind != PLACEHOLDER_ICU;
         at = end_of(list->items[i].text);
     }
@@ -189,7 +189,7 @@ static bool touches_after(StrView text, const PlaceholderList *list, int i) {
 
 static bool touches_before(StrView text, const PlaceholderList *list, int i) {
     const char *at = list->items[i].text.data;
-    for (int end = i - MOST_TAGS; --i >= 0 && i > end && end_of(list->items[i].text) == at;) {
+    for (int end = i - MAX_TAGS; --i >= 0 && i > end && end_of(list->items[i].text) == at;) {
         if (list->items[i].kind != PLACEHOLDER_TAG) return list->items[i].kind != PLACEHOLDER_ICU;
         at = list->items[i].text.data;
     }
@@ -328,12 +328,12 @@ bool markup_finish(const Markup *markup, StrBuf *output) {
 static void find_bytes(StrView text, const char *set, StrBuf *found_bytes) {
     if (text.length == 0) return;
     PlaceholderScan scan = {.text = text};
-    Placeholder found;
+    Placeholder placeholder;
     for (const char *from = text.data, *end = end_of(text); from < end;) {
-        bool more = placeholder_next(&scan, &found);
-        for (; from < (more ? found.text.data : end); from++)
+        bool more = placeholder_next(&scan, &placeholder);
+        for (; from < (more ? placeholder.text.data : end); from++)
             if (*from && strchr(set, *from)) strbuf_add_char(found_bytes, *from);
-        if (more) from = end_of(found.text);
+        if (more) from = end_of(placeholder.text);
     }
 }
 
@@ -415,9 +415,9 @@ void marked_text_write(const MarkedText *text, StrView translation, StrBuf *out)
     TextWriter writer = {.text = text};
     PlaceholderScan scan = {.text = translation};
     const char *from = translation.data;
-    for (Placeholder found; placeholder_next(&scan, &found); from = end_of(found.text)) {
-        text_writer_add(&writer, (StrView){from, (size_t)(found.text.data - from)}, out);
-        strbuf_add(out, found.text);
+    for (Placeholder placeholder; placeholder_next(&scan, &placeholder); from = end_of(placeholder.text)) {
+        text_writer_add(&writer, (StrView){from, (size_t)(placeholder.text.data - from)}, out);
+        strbuf_add(out, placeholder.text);
     }
     text_writer_add(&writer, (StrView){from, (size_t)(end_of(translation) - from)}, out);
     mem_free(writer.used);

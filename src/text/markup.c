@@ -118,13 +118,13 @@ static size_t raw_length(Scan *scan, size_t at, int raw) {
     return 0;
 }
 
-static void scan_mark(Scan *scan, const Placeholder *found) {
-    Mark mark = {.text = found->text,
-                 .type = found->kind,
-                 .block = found->kind == PLACEHOLDER_ICU || tag_is_block(found->text)};
-    StrView name = tag_name(found->text);
-    if (tag_is_opening(found->text)) mark.kind = MARK_OPEN;
-    if (tag_is_closing(found->text)) mark.kind = MARK_CLOSE;
+static void scan_mark(Scan *scan, const Placeholder *placeholder) {
+    Mark mark = {.text = placeholder->text,
+                 .type = placeholder->kind,
+                 .block = placeholder->kind == PLACEHOLDER_ICU || tag_is_block(placeholder->text)};
+    StrView name = tag_name(placeholder->text);
+    if (tag_is_opening(placeholder->text)) mark.kind = MARK_OPEN;
+    if (tag_is_closing(placeholder->text)) mark.kind = MARK_CLOSE;
     int raw = mark.kind == MARK_OPEN ? FIND_NAME(name, RAW) : -1;
     size_t content = raw >= 0 ? raw_length(scan, scan->scan.at, raw) : 0;
     if (content > 0) {
@@ -139,13 +139,13 @@ static void scan_mark(Scan *scan, const Placeholder *found) {
 static void scan_marks(Scan *scan) {
     StrView text = scan->scan.text;
     int c;
-    for (Placeholder found; placeholder_next(&scan->scan, &found);) {
-        size_t start = (size_t)(found.text.data - text.data);
-        bool tag = found.kind == PLACEHOLDER_TAG, character = entity_decode(text, start, &c) > 0;
-        scan->markup->icu |= found.kind == PLACEHOLDER_ICU;
-        scan->markup->html |= character || (tag && !tag_is_opening(found.text));
+    for (Placeholder placeholder; placeholder_next(&scan->scan, &placeholder);) {
+        size_t start = (size_t)(placeholder.text.data - text.data);
+        bool tag = placeholder.kind == PLACEHOLDER_TAG, character = entity_decode(text, start, &c) > 0;
+        scan->markup->icu |= placeholder.kind == PLACEHOLDER_ICU;
+        scan->markup->html |= character || (tag && !tag_is_opening(placeholder.text));
         if (character) continue;
-        scan_mark(scan, &found);
+        scan_mark(scan, &placeholder);
     }
 }
 

@@ -16,7 +16,7 @@ enum {
     LONGEST_EXPRESSION = 256, /* bytes: {{ x | filter }} */
     LONGEST_ICU = 4096,       /* bytes of a plural or select */
     DEEPEST_PAIR = 64,        /* with more open tags, the first ones have no partner */
-    MOST_PRECISION = 12,      /* bytes of flags, width and precision: %-08.3f */
+    MAX_PRECISION = 12,       /* bytes of flags, width and precision: %-08.3f */
 };
 
 static char byte_at(StrView text, size_t at) { return at < text.length ? text.data[at] : '\0'; }
@@ -197,8 +197,7 @@ static size_t scan_printf(PlaceholderScan *scan) {
         if (name == 0) return 0;
         i = at + name;
     }
-    for (size_t first = i; i < first + MOST_PRECISION && is_one_of(byte_at(text, i), "0123456789$+-#.*'");
-         i++)
+    for (size_t first = i; i < first + MAX_PRECISION && is_one_of(byte_at(text, i), "0123456789$+-#.*'"); i++)
         ;
     size_t end = conversion_end(text, i);
     if (end == 0) return named ? 0 : qt_length(text, at);
@@ -524,7 +523,7 @@ static void count_brace(PlaceholderScan *scan) {
     if (scan->icu_depth > 0 && scan->text.data[scan->at] == '{') scan->icu_braces[scan->icu_depth - 1]++;
 }
 
-bool placeholder_next(PlaceholderScan *scan, Placeholder *found) {
+bool placeholder_next(PlaceholderScan *scan, Placeholder *placeholder) {
     for (; scan->at < scan->text.length; scan->at++) {
         const char *start = scan->text.data + scan->at;
         while (scan->icu_depth > 0 && scan->at >= scan->icu_end[scan->icu_depth - 1]) scan->icu_depth--;
@@ -532,8 +531,8 @@ bool placeholder_next(PlaceholderScan *scan, Placeholder *found) {
             const PlaceholderRow *row = &ROWS[r].row;
             size_t length = starts_with_one_of(row->starts, *start) ? row->scan(scan) : 0;
             if (length == 0) continue;
-            *found = (Placeholder){{start, length}, ROWS[r].kind, false};
-            found->in_order = row->in_order && row->in_order(found->text);
+            *placeholder = (Placeholder){{start, length}, ROWS[r].kind, false};
+            placeholder->in_order = row->in_order && row->in_order(placeholder->text);
             scan->at += length;
             return true;
         }
@@ -544,9 +543,9 @@ bool placeholder_next(PlaceholderScan *scan, Placeholder *found) {
 
 void placeholders_find(StrView text, PlaceholderList *list) {
     PlaceholderScan scan = {.text = text};
-    for (Placeholder found; placeholder_next(&scan, &found);) {
+    for (Placeholder placeholder; placeholder_next(&scan, &placeholder);) {
         MEM_GROW(list->items, list->capacity, (size_t)list->count + 1);
-        list->items[list->count++] = found;
+        list->items[list->count++] = placeholder;
     }
 }
 

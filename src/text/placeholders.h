@@ -60,7 +60,7 @@ typedef struct {
 } PlaceholderScan;
 
 /* Finds the next placeholder and moves past it; false at the end of the text. Linear time for the text. */
-bool placeholder_next(PlaceholderScan *scan, Placeholder *found);
+bool placeholder_next(PlaceholderScan *scan, Placeholder *placeholder);
 
 typedef struct {
     Placeholder *items; /* [count] in the order of the text */

@@ -105,7 +105,7 @@ static Status commit(DemoOutput *out, bool quiet) {
 }
 
 Status demo_finish(DemoOutput *out, Status status, bool quiet) {
-    if (status == STATUS_OK) status = file_put("-", strbuf_view(&out->text));
+    if (status == STATUS_OK) status = file_write_whole("-", strbuf_view(&out->text));
     if (status == STATUS_OK) status = commit(out, quiet);
     for (int i = 0; i < DEMO_MOST_FILES; i++) {
         file_discard(out->file[i]);

@@ -15,7 +15,7 @@ typedef struct {
     bool quiet;
 } MultiheadOptions;
 
-enum { QUERIES = 4, KEYS = 6, MOST_HEADS = 64, MAX_SHOWN = 10 };
+enum { QUERIES = 4, KEYS = 6, MAX_HEADS = 64, MAX_SHOWN = 10 };
 enum { STREAM_QUERIES = 1, STREAM_KEYS };
 typedef enum { INPUTS_EQUAL, INPUTS_RANDOM } Inputs;
 
@@ -27,7 +27,7 @@ static const Option MULTIHEAD_OPTIONS[] = {
      .arg = "N",
      .help = "size of a query, a key and a result; up to 10, all inputs are printed too",
      .group = "demo multihead"},
-    {.flag = "heads", .type = OPT_INT, MULTIHEAD(heads), .default_text = "5", .min = 1, .max = MOST_HEADS,
+    {.flag = "heads", .type = OPT_INT, MULTIHEAD(heads), .default_text = "5", .min = 1, .max = MAX_HEADS,
      .arg = "N",
      .help = "number of attention heads; it must divide the size"},
     {.flag = "keys", .type = OPT_CHOICE, MULTIHEAD(inputs), .default_text = "equal",

@@ -19,7 +19,7 @@ typedef struct {
     bool quiet;
 } PoolingOptions;
 
-enum { QUERIES = 50, MOST_KEYS = 500, WIDTHS = 4, STREAM_KEYS = 4 };
+enum { QUERIES = 50, MAX_KEYS = 500, WIDTHS = 4, STREAM_KEYS = 4 };
 enum { FILE_KERNELS, FILE_WIDTHS, FILE_LEARNED, FILE_WEIGHTS, FILE_WEIGHTS_CSV, FILE_DATA };
 static const double END = 5, WIDTH[WIDTHS] = {0.1, 0.2, 0.5, 1}; /* the textbook's */
 
@@ -60,7 +60,7 @@ static const Option POOLING_OPTIONS[] = {
     {.flag = "width", .type = OPT_REAL, POOLING(width), .default_text = "1", .min = 0.001, .max = 1000,
      .arg = "W",
      .help = "width of the kernels, and the initial value of the learned width"},
-    {.flag = "count", .type = OPT_INT, POOLING(count), .default_text = "40", .min = 2, .max = MOST_KEYS,
+    {.flag = "count", .type = OPT_INT, POOLING(count), .default_text = "40", .min = 2, .max = MAX_KEYS,
      .arg = "N",
      .help = "number of keys, each with a value"},
     {.flag = "noise", .type = OPT_REAL, POOLING(noise), .default_text = "1", .max = 1000, .arg = "SD",
@@ -123,7 +123,7 @@ static double pool(const Data *d, const double *weights) {
 }
 
 static void estimate(const Data *d, Kernel kernel, double width, double *estimates) {
-    double weights[MOST_KEYS];
+    double weights[MAX_KEYS];
     for (int j = 0; j < QUERIES; j++) {
         weigh(d, kernel, width, d->q[j], -1, weights);
         estimates[j] = pool(d, weights);
@@ -149,7 +149,7 @@ static double error_of(const Data *d, const double *estimates) {
  * noise makes very large steps. */
 
 enum { STEPS = 200, CURVE_POINTS = STEPS + 1 };
-static const double RATE = 0.2, LEAST_WIDTH = 1e-6, MOST_WIDTH = 1e6;
+static const double RATE = 0.2, MIN_WIDTH = 1e-6, MAX_WIDTH = 1e6;
 
 typedef struct {
     double width[CURVE_POINTS], at_keys[CURVE_POINTS], at_queries[CURVE_POINTS];
@@ -157,7 +157,7 @@ typedef struct {
 
 /* Returns the mean; *slope is its derivative. */
 static double loss_at_keys(const Data *d, double width, bool leave_out, double *slope) {
-    double weights[MOST_KEYS], loss = 0;
+    double weights[MAX_KEYS], loss = 0;
     *slope = 0;
     for (int i = 0; i < d->keys; i++) {
         weigh(d, GAUSSIAN, width, d->x[i], leave_out ? i : -1, weights);
@@ -179,7 +179,7 @@ static void learn(const Data *d, double width, bool leave_out, Learned *learned)
         learned->at_keys[s] = loss_at_keys(d, width, leave_out, &slope);
         estimate(d, GAUSSIAN, width, estimates);
         learned->at_queries[s] = error_of(d, estimates);
-        width = fmin(fmax(width * exp(-RATE * slope), LEAST_WIDTH), MOST_WIDTH);
+        width = fmin(fmax(width * exp(-RATE * slope), MIN_WIDTH), MAX_WIDTH);
     }
 }
 
@@ -287,7 +287,7 @@ static void draw_learned(const Learned *with, const Learned *without, StrBuf *ou
 
 static void draw_weights(const PoolingOptions *options, const Data *d, DemoOutput *out) {
     size_t keys = (size_t)d->keys;
-    double row[MOST_KEYS];
+    double row[MAX_KEYS];
     float *weights = mem_alloc(QUERIES * keys, sizeof *weights);
     for (int j = 0; j < QUERIES; j++) {
         weigh(d, (Kernel)options->kernel, options->width, d->q[j], -1, row);

@@ -15,7 +15,7 @@ typedef struct {
     bool quiet;
 } PositionOptions;
 
-enum { MOST_POSITIONS = 512, FIRST_COLUMN = 6, CURVES = 4, BITS = 3, NUMBERS = 1 << BITS };
+enum { MAX_POSITIONS = 512, FIRST_COLUMN = 6, CURVES = 4, BITS = 3, NUMBERS = 1 << BITS };
 enum {
     FILE_CURVES,
     FILE_MATRIX,
@@ -31,14 +31,14 @@ enum {
 /* clang-format off */
 static const Option POSITION_OPTIONS[] = {
     {.flag = "length", .type = OPT_INT, POSITION(length), .default_text = "60", .min = 2,
-     .max = MOST_POSITIONS,
+     .max = MAX_POSITIONS,
      .arg = "N",
      .help = "number of positions, the rows of the matrix", .group = "demo positions"},
     {.flag = "size", .type = OPT_INT, POSITION(size), .default_text = "32", .min = FIRST_COLUMN + CURVES,
-     .max = MOST_POSITIONS, .arg = "N",
+     .max = MAX_POSITIONS, .arg = "N",
      .help = "size of the encoding, the columns of the matrix"},
     {.flag = "offset", .type = OPT_INT, POSITION(offset), .default_text = "1", .min = 0,
-     .max = MOST_POSITIONS,
+     .max = MAX_POSITIONS,
      .arg = "N",
      .help = "distance between the two positions of the rotation"},
     {.flag = "output", .letter = 'o', .type = OPT_STRING, POSITION(output),

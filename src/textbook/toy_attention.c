@@ -35,8 +35,8 @@ static int parameter_count(int score, int query_size) {
 
 /* A score that has one more matrix for different sizes needs queries and keys of equal size. */
 static int query_size_for(int score) {
-    return parameter_count(score, TOY_QUERY_MOST) > parameter_count(score, TOY_KEY_SIZE) ? TOY_KEY_SIZE
-                                                                                         : TOY_QUERY_MOST;
+    return parameter_count(score, TOY_QUERY_MAX) > parameter_count(score, TOY_KEY_SIZE) ? TOY_KEY_SIZE
+                                                                                        : TOY_QUERY_MAX;
 }
 
 Tensor *toy_normal(Tape *tape, int rows, int columns, uint64_t key) {

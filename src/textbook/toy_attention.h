@@ -14,13 +14,13 @@
 #include "layers/attention.h"
 #include "textbook/demo.h"
 
-enum { TOY_KEYS = 10, TOY_KEY_SIZE = 2, TOY_VALUE_SIZE = 4, TOY_QUERY_MOST = 20 };
+enum { TOY_KEYS = 10, TOY_KEY_SIZE = 2, TOY_VALUE_SIZE = 4, TOY_QUERY_MAX = 20 };
 enum { TOY_ROWS = LENGTHS_MOST_ROWS }; /* queries; also an upper bound of the examples */
 
 typedef struct {
     int query_size;
-    bool sees_keys;                          /* the score depends on the keys */
-    real queries[TOY_ROWS * TOY_QUERY_MOST]; /* rows of query_size */
+    bool sees_keys;                         /* the score depends on the keys */
+    real queries[TOY_ROWS * TOY_QUERY_MAX]; /* rows of query_size */
     real keys[TOY_ROWS][TOY_KEYS][TOY_KEY_SIZE];
     real values[TOY_ROWS][TOY_KEYS][TOY_VALUE_SIZE];
     real scores[TOY_ROWS][TOY_KEYS];  /* minus infinity from the length on */

@@ -38,10 +38,10 @@ static bool can_replace(StrView text, const PlaceholderList *placeholders) {
 static void replace(StrView text, const PlaceholderList *placeholders, const int *number, StrBuf *out) {
     const char *from = text.data;
     for (int i = 0; i < placeholders->count; i++) {
-        StrView found = placeholders->items[i].text;
-        strbuf_add(out, (StrView){from, (size_t)(found.data - from)});
+        StrView placeholder = placeholders->items[i].text;
+        strbuf_add(out, (StrView){from, (size_t)(placeholder.data - from)});
         reserved_add(number[i], out);
-        from = found.data + found.length;
+        from = placeholder.data + placeholder.length;
     }
     strbuf_add(out, (StrView){from, (size_t)(text.data + text.length - from)});
 }

@@ -121,9 +121,9 @@ static void add_word(Tokenizer *tokenizer, StrView word, StrBuf *out) {
     for (Way way = 0; way < RESPELL_WAYS && unknown > 0; way++) {
         strbuf_clear(&other);
         respell_word(tokenizer, strbuf_view(&now), way, &other);
-        int left = cost_of(tokenizer, strbuf_view(&other)).unknown;
-        if (left >= unknown) continue;
-        unknown = left;
+        int unknown_after = cost_of(tokenizer, strbuf_view(&other)).unknown;
+        if (unknown_after >= unknown) continue;
+        unknown = unknown_after;
         strbuf_clear(&now);
         strbuf_add(&now, strbuf_view(&other));
     }

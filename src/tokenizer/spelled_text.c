@@ -97,13 +97,13 @@ static bool knows_all(const Spelling *spelling) {
 /* Have the two texts the same placeholders in the same order? */
 static bool same_placeholders(StrView a, StrView b) {
     PlaceholderScan scans[2] = {{.text = a}, {.text = b}};
-    Placeholder found[2];
+    Placeholder placeholders[2];
     for (;;) {
-        bool more = placeholder_next(&scans[0], &found[0]);
-        if (placeholder_next(&scans[1], &found[1]) != more) return false;
+        bool more = placeholder_next(&scans[0], &placeholders[0]);
+        if (placeholder_next(&scans[1], &placeholders[1]) != more) return false;
         if (!more) return true;
-        bool words = tag_is_word(found[0].text) && tag_is_word(found[1].text);
-        if (!words && !sv_equal(found[0].text, found[1].text)) return false;
+        bool words = tag_is_word(placeholders[0].text) && tag_is_word(placeholders[1].text);
+        if (!words && !sv_equal(placeholders[0].text, placeholders[1].text)) return false;
     }
 }
 

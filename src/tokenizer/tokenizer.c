@@ -102,7 +102,7 @@ int tokenizer_leading_language(const Tokenizer *tokenizer, StrView text) {
     return -1;
 }
 
-void tokenizer_cut(Tokenizer *tokenizer, StrView line, TokenSink sink, void *context) {
+void tokenizer_pretokenize(Tokenizer *tokenizer, StrView line, TokenSink sink, void *context) {
     if (line.length == 0) return;
     if (!utf8_valid(line) || memchr(line.data, 0, line.length)) {
         strbuf_clear(&tokenizer->repaired);
@@ -217,7 +217,7 @@ void tokenizer_encode_spelled(Tokenizer *tokenizer, StrView line, IdList *ids, S
     if (tokenizer->pieces)
         tokenizer_encode_pieces(tokenizer, line, ids, unknown);
     else
-        tokenizer_cut(tokenizer, line, encode_token, &encoder);
+        tokenizer_pretokenize(tokenizer, line, encode_token, &encoder);
 }
 
 bool tokenizer_has_unigrams(const Tokenizer *tokenizer) {
@@ -232,7 +232,7 @@ void tokenizer_encode_sampled(Tokenizer *tokenizer, StrView line, double rate, R
     else if (tokenizer->pieces)
         tokenizer_encode_pieces(tokenizer, line, ids, NULL);
     else
-        tokenizer_cut(tokenizer, line, encode_token, &encoder);
+        tokenizer_pretokenize(tokenizer, line, encode_token, &encoder);
 }
 
 void tokenizer_encode(Tokenizer *tokenizer, StrView line, IdList *ids) {

@@ -21,7 +21,7 @@ static void add_count(HashMap *counts, StrView key, int64_t count) { *hashmap_sl
 static void count_token(void *counts, StrView token) { add_count(counts, token, 1); }
 
 void tokenizer_count(Tokenizer *tokenizer, StrView line, HashMap *words) {
-    tokenizer_cut(tokenizer, line, count_token, words);
+    tokenizer_pretokenize(tokenizer, line, count_token, words);
 }
 
 /* ---- choosing the vocabulary ---- */

@@ -31,7 +31,7 @@ struct Tokenizer {
 Tokenizer *tokenizer_new(void); /* zeroed, with one reference */
 
 /* Repairs, normalizes and splits a line; `sink` gets pre-tokens (with markers) or words. */
-void tokenizer_cut(Tokenizer *tokenizer, StrView line, TokenSink sink, void *context);
+void tokenizer_pretokenize(Tokenizer *tokenizer, StrView line, TokenSink sink, void *context);
 
 /* tokenizer_encode_spelled, tokenizer_decode_spelled and parts of the JSON of
  * TOKENIZER_SENTENCEPIECE and TOKENIZER_UNIGRAM. */

@@ -47,7 +47,7 @@ static StrView text_for_pieces(Tokenizer *tokenizer, StrView line) {
     StrView space = SV(BPE_SPACE);
     if (tokenizer->kind != TOKENIZER_UNIGRAM) return line;
     strbuf_clear(&tokenizer->runs);
-    tokenizer_cut(tokenizer, line, add_run, &tokenizer->runs);
+    tokenizer_pretokenize(tokenizer, line, add_run, &tokenizer->runs);
     StrView text = strbuf_view(&tokenizer->runs);
     if (sv_starts(text, space)) text = (StrView){text.data + space.length, text.length - space.length};
     return text;
@@ -89,9 +89,9 @@ static void add_decoded(StrView text, StrBuf *line) {
     StrView space = SV(BPE_SPACE);
     while (text.length > 0) {
         bool is_space = sv_starts(text, space);
-        size_t taken = is_space ? space.length : 1;
+        size_t length = is_space ? space.length : 1;
         strbuf_add_char(line, is_space ? ' ' : inline_char(text.data[0]));
-        text = (StrView){text.data + taken, text.length - taken};
+        text = (StrView){text.data + length, text.length - length};
     }
 }
 

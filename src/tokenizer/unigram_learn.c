@@ -15,7 +15,7 @@
 #include "sentencepiece/piece_trie.h"
 
 enum { EM_STEPS = 2, UNKNOWN_PIECE = -1 };
-static const double SHRINK = 0.75, SPARE = 1.1, LEAST_EXPECTED = 0.5, UNKNOWN_PENALTY = 10, SCORE_STEP = 1e-4;
+static const double SHRINK = 0.75, SPARE = 1.1, MIN_EXPECTED = 0.5, UNKNOWN_PENALTY = 10, SCORE_STEP = 1e-4;
 
 typedef struct {
     StrView text; /* in the words */
@@ -278,7 +278,7 @@ static void maximize(Learner *l) {
     for (size_t w = 0; w < l->word_count; w++)
         expect_pieces(l, l->words[w].text, l->words[w].count, expected);
     for (size_t i = 0; i < l->pieces.count; i++) {
-        if (expected[i] < LEAST_EXPECTED) continue;
+        if (expected[i] < MIN_EXPECTED) continue;
         l->pieces.items[kept] = l->pieces.items[i];
         l->pieces.items[kept++].score = expected[i];
         sum += expected[i];
@@ -329,7 +329,7 @@ static double loss_without(Learner *l, int i, const double *count, double fracti
     return fraction * (log(count[i]) - log(sum) - others);
 }
 
-static void prune(Learner *l, size_t wanted) {
+static void prune(Learner *l, size_t target_size) {
     size_t count = l->pieces.count, kept = 0;
     double *counts = mem_alloc(count + 1, sizeof *counts), *fraction = mem_alloc(count + 1, sizeof *fraction);
     double sum = count_best(l, counts, fraction);
@@ -339,7 +339,7 @@ static void prune(Learner *l, size_t wanted) {
         if (loss >= 0) add_piece(&order, l->pieces.items[i].text, loss, false);
     }
     size_t limit = (size_t)(SHRINK * (double)count);
-    if (limit < wanted) limit = wanted;
+    if (limit < target_size) limit = target_size;
     sort_pieces(&order);
     if (order.count > limit) order.count = limit;
     bool *keep = mem_alloc(count + 1, sizeof *keep);
@@ -400,12 +400,12 @@ static void learner_end(Learner *l) {
 
 /* The final pieces: first all characters, then the most probable pieces. Characters that EM has dropped come
  * behind all others. */
-static SentencePiece *finish(Learner *l, size_t wanted) {
+static SentencePiece *finish(Learner *l, size_t target_size) {
     PieceList characters = {0}, result = {0};
     for (size_t i = 0; i < hashmap_count(l->characters); i++)
         add_piece(&characters, hashmap_key(l->characters, i), (double)hashmap_value(l->characters, i), true);
     sort_pieces(&characters);
-    if (characters.count > wanted) characters.count = wanted;
+    if (characters.count > target_size) characters.count = target_size;
     double missing = l->least;
     for (size_t i = 0; i < characters.count; i++) {
         int id = piece_trie_find(l->trie, characters.items[i].text);
@@ -413,7 +413,7 @@ static SentencePiece *finish(Learner *l, size_t wanted) {
         add_piece(&result, characters.items[i].text, id < 0 ? missing : l->pieces.items[id].score, true);
     }
     sort_pieces(&l->pieces); /* the trie is out of date now */
-    for (size_t i = 0; i < l->pieces.count && result.count < wanted; i++)
+    for (size_t i = 0; i < l->pieces.count && result.count < target_size; i++)
         if (!l->pieces.items[i].single)
             add_piece(&result, l->pieces.items[i].text, l->pieces.items[i].score, false);
     sort_pieces(&result);
@@ -435,7 +435,7 @@ SentencePiece *unigram_learn(const HashMap *words, int pieces, int min_count, Pr
     Learner l;
     if (pieces <= 0) return NULL;
     learner_begin(&l, words, min_count);
-    size_t wanted = (size_t)pieces, spare = (size_t)(SPARE * (double)wanted);
+    size_t target_size = (size_t)pieces, spare = (size_t)(SPARE * (double)target_size);
     double rounds = log((double)l.pieces.count / (double)spare) / -log(SHRINK) + 1;
     for (int round = 0;; round++) {
         for (int step = 0; step < EM_STEPS; step++) maximize(&l);
@@ -445,7 +445,7 @@ SentencePiece *unigram_learn(const HashMap *words, int pieces, int min_count, Pr
         prune(&l, spare);
         if (l.pieces.count == before) break;
     }
-    SentencePiece *model = finish(&l, wanted);
+    SentencePiece *model = finish(&l, target_size);
     learner_end(&l);
     return model;
 }

@@ -112,7 +112,7 @@ Status progress_read(Progress *progress, const char *path, long long last_update
 static Status save_text(const char *dir, const char *name, const StrBuf *text) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    return file_put(path, strbuf_view(text));
+    return file_write_whole(path, strbuf_view(text));
 }
 
 /* The two losses are different quantities. The training loss is the mean over the updates since the last

@@ -284,7 +284,7 @@ static Status choose_sizes(const TrainPlan *plan) {
     workers_free(workers);
     TRY(status);
     if (hold_out) {
-        c->data.held_out = auto_config_held_out(size.pairs);
+        c->data.held_out = auto_config_held_out_fraction(size.pairs);
         log_info("held out a share of %g of the pairs, for validation; --set data.valid=FILE names others",
                  c->data.held_out);
     }

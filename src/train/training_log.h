@@ -16,11 +16,11 @@ typedef struct {
     bool warned_zero; /* that BLEU stays at 0 */
 } TrainingLog;
 
-void training_log_begin(TrainingLog *session, Run *run);
+void training_log_begin(TrainingLog *training_log, Run *run);
 /* After an update: shows the line of progress when it is due. `fraction`: of the run, progress_share. */
-void training_log_update(TrainingLog *session, double loss, double fraction);
+void training_log_update(TrainingLog *training_log, double loss, double fraction);
 /* Adds a record to the run's progress, and logs it with sample translations. */
-void training_log_validation(TrainingLog *session, const ValidationScore *score, bool best);
-void training_log_end(TrainingLog *session);
+void training_log_validation(TrainingLog *training_log, const ValidationScore *score, bool best);
+void training_log_end(TrainingLog *training_log);
 
 #endif

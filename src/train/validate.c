@@ -46,12 +46,12 @@ static Batch *longest_first(const Corpus *corpus, int count) {
 
 static void run_batch(void *context, int task, int thread) {
     LossRun *run = context;
-    int pairs[BATCH], count = 0, turn = group_turn(task);
-    int number = run->batches[turn].number;
+    int pairs[BATCH], count = 0, item = group_strided_item(task);
+    int number = run->batches[item].number;
     for (int pair = number * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
     tape_reset(run->tape[thread]);
     TrainingBatch batch = micro_batch_tokens(&(MicroBatch){pairs, count, 0}, run->corpus, run->tape[thread]);
-    run->loss[turn] = seq2seq_loss(run->model, run->tape[thread], &batch, 0, 1);
+    run->loss[item] = seq2seq_loss(run->model, run->tape[thread], &batch, 0, 1);
 }
 
 /* Added in the order of the corpus. */
@@ -70,8 +70,8 @@ BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, Workers *wor
     run.batches = longest_first(corpus, batches);
     run.loss = mem_alloc((size_t)batches + 1, sizeof *run.loss);
     for (int i = 0; i < threads; i++) run.tape[i] = tape_new(seq2seq_params(model), false);
-    workers_run(workers, group_turns(batches), run_batch, &run);
-    group_gather_turns(run.loss, sizeof *run.loss, batches);
+    workers_run(workers, group_strided_count(batches), run_batch, &run);
+    group_gather_strided(run.loss, sizeof *run.loss, batches);
     BatchLoss sum = sum_losses(&run, batches);
     for (int i = 0; i < threads; i++) tape_free(run.tape[i]);
     mem_free(run.tape);
@@ -85,18 +85,18 @@ static void show_fraction(void *progress, double fraction) { progress_line_fract
 /* The first hypothesis of each sentence, in the root process. */
 static HypothesisList *translate(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                  Workers *workers, int count) {
-    int turns = group_turns(count);
-    Tokens *sources = mem_alloc((size_t)turns + 1, sizeof *sources);
-    HypothesisList *own = mem_alloc((size_t)turns + 1, sizeof *own);
+    int own_count = group_strided_count(count);
+    Tokens *sources = mem_alloc((size_t)own_count + 1, sizeof *sources);
+    HypothesisList *own = mem_alloc((size_t)own_count + 1, sizeof *own);
     HypothesisList *translations = mem_alloc((size_t)count, sizeof *translations);
     int *ids = mem_alloc(corpus_tokens(corpus, &corpus->source) + 1, sizeof *ids);
-    for (int k = 0; k < turns; k++) {
-        int i = group_turn(k);
+    for (int k = 0; k < own_count; k++) {
+        int i = group_strided_item(k);
         sources[k] = corpus_source(corpus, i, ids + corpus->source.start[i]);
     }
     ProgressLine progress = progress_line_begin("validating");
-    translator_greedy(model, sources, turns, &config->decode, workers, show_fraction, &progress, own);
-    for (int k = 0; k < turns; k++) translations[group_turn(k)] = own[k];
+    translator_greedy(model, sources, own_count, &config->decode, workers, show_fraction, &progress, own);
+    for (int k = 0; k < own_count; k++) translations[group_strided_item(k)] = own[k];
     broadcast_gather_translations(translations, count);
     mem_free(ids);
     mem_free(sources);

@@ -134,20 +134,20 @@ static void drop_duplicates(Glossary *glossary) {
 
 Status glossary_read(Glossary **glossary, const StrList *paths, const TextOptions *text, StrView source,
                      StrView target) {
-    Glossary *made = mem_alloc(1, sizeof *made);
-    *made = (Glossary){.text = text, .languages = {source, target}, .arena = arena_new()};
+    Glossary *result = mem_alloc(1, sizeof *result);
+    *result = (Glossary){.text = text, .languages = {source, target}, .arena = arena_new()};
     *glossary = NULL;
     Status status = STATUS_OK;
     for (size_t i = 0; i < paths->count && status == STATUS_OK; i++)
-        status = read_terms(made, paths->items[i]);
+        status = read_terms(result, paths->items[i]);
     if (status != STATUS_OK) {
-        glossary_free(made);
+        glossary_free(result);
         return status;
     }
-    assert(made->terms); /* a glossary has terms */
-    drop_duplicates(made);
-    qsort(made->terms, made->count, sizeof *made->terms, term_compare);
-    *glossary = made;
+    assert(result->terms); /* a glossary has terms */
+    drop_duplicates(result);
+    qsort(result->terms, result->count, sizeof *result->terms, term_compare);
+    *glossary = result;
     return STATUS_OK;
 }
 

@@ -42,7 +42,7 @@ static void search_list(MarkedSearch *search, const SearchOptions *options, cons
 static void search_and_take(MarkedSearch *search, const SearchOptions *options) {
     Chunks *chunks = search->chunks;
     HypothesisList *results = mem_alloc((size_t)search->count, sizeof *results);
-    int left = 0;
+    int remaining = 0;
     search_list(search, options, NULL, results);
     for (int i = 0; i < search->count; i++) {
         int c = search->list[i];
@@ -51,9 +51,9 @@ static void search_and_take(MarkedSearch *search, const SearchOptions *options) 
         if (!chunks->marked[c].is_marked) continue;
         if (!marked_chunk_take(&chunks->marked[c], &chunks->results[c], chunks->options->search.n_best,
                                seq2seq_target(chunks->models[0]), prefix_unknown(chunks, c)))
-            search->list[left++] = c;
+            search->list[remaining++] = c;
     }
-    search->count = left;
+    search->count = remaining;
     mem_free(results);
 }
 

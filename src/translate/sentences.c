@@ -153,8 +153,8 @@ static size_t skip_spaces(StrView text, size_t position) {
 /* The first letter or digit at or after `position`, if at most a few quotes, dashes and similar characters
  * stand before it; else -1. */
 static int first_of_word(StrView text, size_t position) {
-    enum { MOST_SKIPPED = 8 };
-    for (int i = 0; i < MOST_SKIPPED && position < text.length; i++) {
+    enum { MAX_SKIPPED = 8 };
+    for (int i = 0; i < MAX_SKIPPED && position < text.length; i++) {
         int c = utf8_next(text, &position);
         if (is_word(c)) return c;
     }

@@ -31,13 +31,13 @@ Status translator_new(Translator **translator, const Seq2Seq *const *models, int
     for (int m = 0; m < count; m++) TRY(target_language_check(models[m], options->target_language));
     if (options->search.attention) TRY(seq2seq_check_attention(models[0]));
     bool accelerators = options->accelerator != ACCELERATOR_NONE;
-    Translator *made = mem_alloc(1, sizeof *made);
-    *made = (Translator){.count = count, .options = *options};
-    if (accelerators && seq2seq_has_attention(models[0])) made->options.search.attention = true;
-    made->models = mem_alloc((size_t)count, sizeof *made->models);
-    memcpy(made->models, models, (size_t)count * sizeof *made->models);
-    made->searcher = searcher_new(models, count, &made->options, workers);
-    *translator = made;
+    Translator *result = mem_alloc(1, sizeof *result);
+    *result = (Translator){.count = count, .options = *options};
+    if (accelerators && seq2seq_has_attention(models[0])) result->options.search.attention = true;
+    result->models = mem_alloc((size_t)count, sizeof *result->models);
+    memcpy(result->models, models, (size_t)count * sizeof *result->models);
+    result->searcher = searcher_new(models, count, &result->options, workers);
+    *translator = result;
     return STATUS_OK;
 }
 

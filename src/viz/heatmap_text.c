@@ -21,8 +21,8 @@ typedef struct {
     StrBuf *out;
 } TextHeatmap;
 
-static int least(int a, int b) { return a < b ? a : b; }
-static int most(int a, int b) { return a > b ? a : b; }
+static int min_int(int a, int b) { return a < b ? a : b; }
+static int max_int(int a, int b) { return a > b ? a : b; }
 
 static void add_spaces(StrBuf *out, int count) {
     while (count-- > 0) strbuf_add_char(out, ' ');
@@ -86,7 +86,7 @@ static int add_character(StrBuf *out, const char *label, int index) {
 /* Vertical labels, with their last characters next to the cells. */
 static void write_vertical_labels(const TextHeatmap *view, int first, int last) {
     int height = 0;
-    for (int c = first; c < last; c++) height = most(height, label_count(view->map->column_labels[c]));
+    for (int c = first; c < last; c++) height = max_int(height, label_count(view->map->column_labels[c]));
     for (int line = 0; line < height; line++) {
         add_spaces(view->out, view->label_width + 1);
         for (int c = first; c < last; c++) {
@@ -110,7 +110,7 @@ static void write_legend(const TextHeatmap *view, int first, int last) {
     int digits = view->cell_width - 1, used = 0;
     for (int c = first; c < last; c++) {
         const char *label = view->map->column_labels[c];
-        int need = digits + 1 + least(label_width(label), most(1, view->width - digits - 1));
+        int need = digits + 1 + min_int(label_width(label), max_int(1, view->width - digits - 1));
         if (used > 0 && used + 3 + need > view->width) {
             strbuf_add_char(out, '\n');
             used = 0;
@@ -138,20 +138,20 @@ static void write_scale(const TextHeatmap *view) {
 
 void heatmap_write_text(const Heatmap *map, int width, bool coloured, StrBuf *out) {
     TextHeatmap view = {.map = map,
-                        .width = most(width, 1),
+                        .width = max_int(width, 1),
                         .label_width = 1,
                         .cell_width = 2,
                         .coloured = coloured,
                         .out = out};
     for (int r = 0; r < map->rows; r++)
-        view.label_width = most(view.label_width, label_width(map->row_labels[r]));
+        view.label_width = max_int(view.label_width, label_width(map->row_labels[r]));
     for (int c = 0; c < map->columns; c++)
         view.numbered |= label_count(map->column_labels[c]) > TALLEST_LABEL;
     if (view.numbered)
         for (int rest = map->columns; rest >= 10; rest /= 10) view.cell_width++;
-    view.label_width = least(view.label_width, most(6, view.width / 3));
-    view.label_width = most(1, least(view.label_width, view.width - 2 - view.cell_width));
-    int block = most(1, (view.width - view.label_width - 2) / view.cell_width);
+    view.label_width = min_int(view.label_width, max_int(6, view.width / 3));
+    view.label_width = max_int(1, min_int(view.label_width, view.width - 2 - view.cell_width));
+    int block = max_int(1, (view.width - view.label_width - 2) / view.cell_width);
 
     if (map->title) {
         label_add(out, map->title, view.width);
@@ -159,7 +159,7 @@ void heatmap_write_text(const Heatmap *map, int width, bool coloured, StrBuf *ou
     }
     int first = 0;
     do {
-        int last = least(first + block, map->columns);
+        int last = min_int(first + block, map->columns);
         if (first > 0) strbuf_add_char(out, '\n');
         if (view.numbered)
             write_numbers(&view, first, last);

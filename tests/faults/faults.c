@@ -443,7 +443,7 @@ static Count run_case(const Case *c, const Subject *subject) {
     return *count;
 }
 
-static bool learned[MOST_SUBJECTS]; /* false: not wanted here, or built without a library that it needs */
+static bool learned[MAX_SUBJECTS]; /* false: not wanted here, or built without a library that it needs */
 
 static bool names_a_row(const char *word) {
     for (const Case *c = TABLE; c < TABLE + sizeof TABLE / sizeof *TABLE; c++)

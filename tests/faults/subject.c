@@ -18,7 +18,7 @@
 #define TRAIN     "train", "--quiet", "--threads", "2", "--config", "config.json", "--run", "dir"
 #define TRANSLATE "translate", "--quiet", "--threads", "2", "-m", MODEL
 
-const Subject SUBJECTS[MOST_SUBJECTS] = {
+const Subject SUBJECTS[MAX_SUBJECTS] = {
     {"version", .arguments = {"--version"}},
     {"help", .arguments = {"train", "--help"}},
     {"complete", .arguments = {"completion", "line", "train", "--set", "model."}},

@@ -21,8 +21,8 @@ typedef struct {
     const char *arguments[20];
 } Subject;
 
-enum { MOST_SUBJECTS = 32 };
-extern const Subject SUBJECTS[MOST_SUBJECTS]; /* ends with a row without a name */
+enum { MAX_SUBJECTS = 32 };
+extern const Subject SUBJECTS[MAX_SUBJECTS]; /* ends with a row without a name */
 const Subject *subject_find(const char *name);
 void subject_program(const char *path);
 

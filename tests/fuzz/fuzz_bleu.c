@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "fuzz/scratch.h"
 
-enum { MOST_WORDS = 32 };
+enum { MAX_WORDS = 32 };
 
 static bool is_short(StrView word) {
     int digits = 0;
@@ -31,10 +31,10 @@ static void call(int argc, char **argv) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     StrView rest = {(const char *)data, size}, line = next_part(&rest), word;
-    char *words[MOST_WORDS + 1] = {part_text(SV("bleu"))};
+    char *words[MAX_WORDS + 1] = {part_text(SV("bleu"))};
     int count = 1;
     log_set_level(LOG_QUIET);
-    while (count < MOST_WORDS - 4 && sv_next(&line, ' ', &word))
+    while (count < MAX_WORDS - 4 && sv_next(&line, ' ', &word))
         if (is_short(word)) words[count++] = part_text(word);
     words[count++] = part_text(sv(scratch_put("reference", next_part(&rest)).text));
     words[count++] = part_text(SV("-i"));

@@ -6,14 +6,14 @@
 #include "fuzz/scratch.h"
 #include "config/config.h"
 
-enum { MOST_WORDS = 12 }; /* the search for the nearest name of an unknown word is slow */
+enum { MAX_WORDS = 12 }; /* the search for the nearest name of an unknown word is slow */
 
 static void parse_words(const OptionTable *tables, StrView lines) {
-    char *words[MOST_WORDS] = {part_text(SV("fuzz"))};
+    char *words[MAX_WORDS] = {part_text(SV("fuzz"))};
     int count = 1;
     StrList positional = {0};
     HelpKind help = HELP_NONE;
-    for (StrView word; count < MOST_WORDS && sv_next(&lines, '\n', &word);) words[count++] = part_text(word);
+    for (StrView word; count < MAX_WORDS && sv_next(&lines, '\n', &word);) words[count++] = part_text(word);
     if (options_parse(tables, count, words, &positional, &help, NULL) != STATUS_OK)
         require(status_message()[0] != '\0');
     require(positional.count < (size_t)count);

@@ -9,7 +9,7 @@
 #include "translate/translator.h"
 #include "fuzz/small_model.h"
 
-enum { MODELS = 4, MOST_LINES = 4 };
+enum { MODELS = 4, MAX_LINES = 4 };
 
 static const Seq2Seq *model(int number) {
     static Seq2Seq *models[MODELS];
@@ -62,12 +62,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static Workers *workers;
     if (!workers) workers = workers_new(1);
     if (size < 3 || size > 1000) return 0;
-    StrView rest = {(const char *)data + 3, size - 3}, lines[MOST_LINES];
+    StrView rest = {(const char *)data + 3, size - 3}, lines[MAX_LINES];
     int count = 0;
-    while (count < MOST_LINES && sv_next(&rest, '\n', &lines[count])) count++;
+    while (count < MAX_LINES && sv_next(&rest, '\n', &lines[count])) count++;
     const Seq2Seq *chosen = model(data[0] % MODELS);
     TranslatorOptions options = read_options(data, chosen);
-    Translation together[MOST_LINES] = {0};
+    Translation together[MAX_LINES] = {0};
     Translator *translator;
     require(translator_new(&translator, &chosen, 1, &options, workers) == STATUS_OK);
     translator_run(translator, lines, NULL, count, 1, together);

@@ -10,7 +10,7 @@
 #include "tokenizer/tokenizer.h"
 #include "unit/learn.h"
 
-enum { MOST_LEARNED = 64 }; /* bytes: many short texts find more faults than few long ones */
+enum { MAX_LEARNED = 64 }; /* bytes: many short texts find more faults than few long ones */
 
 static void use(Tokenizer *tokenizer, StrView text) {
     IdList ids = {0};
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         tokenizer_free(tokenizer);
         return 0;
     }
-    if (text.length > MOST_LEARNED) text.length = MOST_LEARNED;
+    if (text.length > MAX_LEARNED) text.length = MAX_LEARNED;
     learn_and_compare(text, text.length % 2 ? BPE_PREFIX : BPE_SUFFIX);
     return 0;
 }

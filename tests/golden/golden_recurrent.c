@@ -162,14 +162,14 @@ static void run_stack(Stack *s, Tape *tape) {
     CellState h[LAYERS] = {{.h = s->h0[0]}, {.h = s->h0[1]}};
     tape_sequence_begin(tape, s->packed->rows);
     for (int t = 0; t < s->packed->steps; t++) {
-        int first = s->packed->offset[t], rows = packed_sequence_running(s->packed, t);
+        int first = s->packed->offset[t], rows = packed_sequence_batch_size(s->packed, t);
         for (int l = 0; l < LAYERS; l++) h[l] = cell_rows(tape, h[l], 0, rows);
         tape_step_begin(tape, first, rows);
         h[0] = cell_step(tape, &s->gru[0], tape_rows(tape, projected, first, rows), h[0]);
         h[1] = cell_step(tape, &s->gru[1], linear_apply(tape, &s->gru[1].input, h[0].h), h[1]);
         tape_step_end(tape);
     }
-    for (int l = 0; l < LAYERS; l++) s->all[l] = tape_whole(tape, h[l].h);
+    for (int l = 0; l < LAYERS; l++) s->all[l] = tape_all_steps(tape, h[l].h);
     tape_sequence_end(tape);
 }
 

@@ -18,7 +18,7 @@ typedef struct {
     const char *param, *field;
     bool transposed;
 } Weight;
-enum { MOST_WEIGHTS = 3 };
+enum { MAX_WEIGHTS = 3 };
 
 #define ADDITIVE_WEIGHTS                                                                                     \
     {                                                                                                        \
@@ -28,7 +28,7 @@ enum { MOST_WEIGHTS = 3 };
     }
 static const struct {
     const char *score, *file, *name;
-    Weight weights[MOST_WEIGHTS];
+    Weight weights[MAX_WEIGHTS];
 } CASES[] = {
     {"additive", "additive_attention", "chapter_shapes", ADDITIVE_WEIGHTS},
     {"additive", "additive_attention", "three_queries_2d_lens", ADDITIVE_WEIGHTS},
@@ -70,7 +70,7 @@ static Attention read_attention(Reference *reference, ParamSet *params, const ch
     Attention attention = attention_new(params, "attention", score_row(score), sizes);
     params_allocate(params);
     int count = 0;
-    for (; count < MOST_WEIGHTS && weights[count].param; count++) {
+    for (; count < MAX_WEIGHTS && weights[count].param; count++) {
         const Param *p = params_find(params, weights[count].param);
         Field ours = in_our_order(reference, "in", &weights[count], p);
         reference_copy(&ours, param_data(params, p), (size_t)p->rows * (size_t)p->columns);
@@ -109,7 +109,7 @@ static void check_case(int i) {
     golden_gradient(reference, "queries", query);
     golden_gradient(reference, "values", values);
     if (keys) golden_gradient(reference, "keys", keys);
-    for (int w = 0; w < MOST_WEIGHTS && wanted[w].param; w++) {
+    for (int w = 0; w < MAX_WEIGHTS && wanted[w].param; w++) {
         const Param *p = params_find(params, wanted[w].param);
         Field expected = in_our_order(reference, "grad", &wanted[w], p);
         reference_check(&expected, tape->grads + p->offset, (size_t)p->rows * (size_t)p->columns,

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-enum { MOST_ROWS = 16 };
+enum { MAX_ROWS = 16 };
 
 Spans *golden_spans(Reference *reference, Tape *tape, int batch, int queries, int keys) {
-    int first[MOST_ROWS], length[MOST_ROWS], rows = batch * queries;
+    int first[MAX_ROWS], length[MAX_ROWS], rows = batch * queries;
     Field lens = {0};
-    assert_true(rows <= MOST_ROWS);
+    assert_true(rows <= MAX_ROWS);
     if (reference_has(reference, "in", "valid_lens")) {
         lens = reference_field(reference, "in", "valid_lens");
         assert_int_equal(lens.count, lens.rank == 1 ? batch : rows);

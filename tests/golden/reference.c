@@ -13,12 +13,12 @@
 #include "io/json.h"
 #include "base/mem.h"
 
-enum { MOST_FIELDS = 128 };
+enum { MAX_FIELDS = 128 };
 
 struct Reference {
     Json *root;
     const Json *item;
-    double *blocks[MOST_FIELDS]; /* of all fields that were asked for */
+    double *blocks[MAX_FIELDS]; /* of all fields that were asked for */
     int count;
 };
 
@@ -50,7 +50,7 @@ void reference_close(Reference *reference) {
 }
 
 static double *new_block(Reference *reference, size_t count) {
-    assert_true(reference->count < MOST_FIELDS);
+    assert_true(reference->count < MAX_FIELDS);
     return reference->blocks[reference->count++] = mem_alloc(count, sizeof(double));
 }
 

@@ -85,7 +85,7 @@ static Tensor *steps(Tape *tape, OpBench *bench) {
         h = op_tanh(tape, op_affine(tape, before, P("w"), P("b"), base, false));
         tape_step_end(tape);
     }
-    Tensor *whole = tape_whole(tape, h);
+    Tensor *whole = tape_all_steps(tape, h);
     tape_sequence_end(tape);
     return whole;
 }
@@ -99,7 +99,7 @@ static Tensor *steps_reversed(Tape *tape, OpBench *bench) {
         h = op_tanh(tape, op_affine(tape, y, P("w"), NULL, NULL, true));
         tape_step_end(tape);
     }
-    Tensor *whole = tape_whole(tape, h);
+    Tensor *whole = tape_all_steps(tape, h);
     tape_sequence_end(tape);
     return whole;
 }

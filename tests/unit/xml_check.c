@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { DEEPEST = 32, MOST_ATTRIBUTES = 32 };
+enum { DEEPEST = 32, MAX_ATTRIBUTES = 32 };
 
 static bool starts(StrView text, size_t at, const char *part) {
     size_t length = strlen(part);
@@ -61,7 +61,7 @@ static StrView take_name(StrView text, size_t *at) {
 
 /* After the name of an element, up to and including '>'. */
 static const char *check_attributes(StrView text, size_t *at, bool *closed) {
-    StrView names[MOST_ATTRIBUTES];
+    StrView names[MAX_ATTRIBUTES];
     for (int count = 0;; count++) {
         size_t before = *at;
         *at = skip_blanks(text, *at);
@@ -71,7 +71,7 @@ static const char *check_attributes(StrView text, size_t *at, bool *closed) {
             return NULL;
         }
         if (*at == before) return "no space before an attribute";
-        if (count == MOST_ATTRIBUTES) return "too many attributes";
+        if (count == MAX_ATTRIBUTES) return "too many attributes";
         names[count] = take_name(text, at);
         if (names[count].length == 0) return "attribute without a name";
         for (int i = 0; i < count; i++)

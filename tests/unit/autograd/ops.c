@@ -189,7 +189,7 @@ static void test_steps(void **state) {
         assert_true(own->data < first->data || own->data >= tensor_row(first, STEPS * ROWS));
         tape_step_end(tape);
     }
-    Tensor *whole = tape_whole(tape, first);
+    Tensor *whole = tape_all_steps(tape, first);
     assert_ptr_equal(whole->data, first->data);
     assert_int_equal(whole->rows, STEPS * ROWS);
     assert_int_equal(tape_step_tensor(tape, 1, WIDTH)->rows,

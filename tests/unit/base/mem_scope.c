@@ -111,7 +111,7 @@ static void test_nested(void **state) {
 static void open_and_run_out(void *context) {
     int *fd = context;
     *fd = dup(0);
-    mem_scope_file(*fd);
+    mem_scope_set_file(*fd);
     mem_alloc(SIZE_MAX, 2);
 }
 

@@ -208,10 +208,10 @@ static void test_given(void **state) {
 
 static void test_held_out(void **state) {
     (void)state;
-    assert_true(auto_config_held_out(500) == 0.1 && auto_config_held_out(5000) == 0.1);
-    assert_true(fabs(auto_config_held_out(50000) - 0.02) < 1e-12 &&
-                fabs(auto_config_held_out(5000000) - 2e-4) < 1e-12);
-    assert_true(auto_config_held_out(100) == 0.2 && auto_config_held_out(1) == 0.5);
+    assert_true(auto_config_held_out_fraction(500) == 0.1 && auto_config_held_out_fraction(5000) == 0.1);
+    assert_true(fabs(auto_config_held_out_fraction(50000) - 0.02) < 1e-12 &&
+                fabs(auto_config_held_out_fraction(5000000) - 2e-4) < 1e-12);
+    assert_true(auto_config_held_out_fraction(100) == 0.2 && auto_config_held_out_fraction(1) == 0.5);
 }
 
 static void test_measure(void **state) {

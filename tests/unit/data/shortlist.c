@@ -192,7 +192,7 @@ static void test_refused_text(void **state) {
     }
     StrBuf text = {0};
     Shortlist *shortlist;
-    for (int i = 0; i < SHORTLIST_MOST; i++) strbuf_add(&text, i ? SV(" 4") : SV("4"));
+    for (int i = 0; i < SHORTLIST_MAX; i++) strbuf_add(&text, i ? SV(" 4") : SV("4"));
     strbuf_add(&text, SV(" 4;"));
     assert_int_equal(shortlist_read_text(&shortlist, strbuf_view(&text), 6, 9), STATUS_DATA);
     assert_non_null(strstr(status_message(), "list 0 has more than 1000 tokens"));

@@ -31,10 +31,10 @@ static void alone(void **state) {
     int first = -1;
     assert_int_equal(group_range(7, &first), 7);
     assert_int_equal(first, 0);
-    assert_int_equal(group_turns(7), 7);
-    assert_int_equal(group_turn(3), 3);
+    assert_int_equal(group_strided_count(7), 7);
+    assert_int_equal(group_strided_item(3), 3);
     group_gather_ranges(to, 1, (size_t[]){0, 1, 4}, 2);
-    group_gather_turns(to, 1, 4);
+    group_gather_strided(to, 1, 4);
     assert_string_equal(to, "abc");
     assert_int_equal(group_largest(-5), -5);
     assert_int_equal(ROOT_ONLY(status_fail(STATUS_USAGE, "root")), STATUS_USAGE);

@@ -11,7 +11,7 @@
 #include "kern/kern.h"
 #include "distributed/sum_tree.h"
 
-enum { SIZE = 40000 /* more than a slice */, LEAVES_MOST = 37 };
+enum { SIZE = 40000 /* more than a slice */, LEAVES_MAX = 37 };
 
 static void fill(int leaf, real *block) {
     Rng rng = rng_new(rng_key(5, (uint64_t)leaf, 0, 0));
@@ -62,8 +62,8 @@ static void test_order(void **state) {
     real *expected = mem_alloc(SIZE, sizeof *expected);
     Workers *workers = workers_new(4);
     Rng rng = rng_new(1);
-    for (int leaves = 1; leaves <= LEAVES_MOST; leaves++) {
-        int order[LEAVES_MOST];
+    for (int leaves = 1; leaves <= LEAVES_MAX; leaves++) {
+        int order[LEAVES_MAX];
         for (int i = 0; i < leaves; i++) order[i] = i;
         rng_shuffle(&rng, order, (size_t)leaves);
         sum_halves(0, leaves, expected);
@@ -83,11 +83,11 @@ static void test_order(void **state) {
  * that are summed apart make the same sum. */
 static void test_ranges(void **state) {
     (void)state;
-    for (int leaves = 1; leaves <= LEAVES_MOST; leaves++)
+    for (int leaves = 1; leaves <= LEAVES_MAX; leaves++)
         for (int first = 0; first < leaves; first++)
             for (int end = first; end <= leaves; end++) {
-                SumNode nodes[SUM_NODES_MOST];
-                real *blocks[SUM_NODES_MOST] = {0};
+                SumNode nodes[SUM_NODES_MAX];
+                real *blocks[SUM_NODES_MAX] = {0};
                 int count = sum_nodes(leaves, first, end, nodes), at = first;
                 for (int i = 0; i < count; i++) {
                     assert_int_equal(nodes[i].index << nodes[i].level, at);
@@ -103,8 +103,8 @@ static void test_parts_of_the_sum(void **state) {
     real *expected = mem_alloc(SIZE, sizeof *expected);
     for (int leaves = 2; leaves <= 19; leaves++)
         for (int cut = 1; cut < leaves; cut += 3) {
-            SumNode nodes[SUM_NODES_MOST];
-            real *blocks[SUM_NODES_MOST];
+            SumNode nodes[SUM_NODES_MAX];
+            real *blocks[SUM_NODES_MAX];
             SumTree *tree[2] = {sum_tree_new(SIZE), sum_tree_new(SIZE)};
             int count = 0;
             for (int half = 0; half < 2; half++) {
@@ -115,7 +115,7 @@ static void test_parts_of_the_sum(void **state) {
                 memcpy(nodes + count, rest.nodes, (size_t)rest.count * sizeof *nodes);
                 memcpy(blocks + count, rest.blocks, (size_t)rest.count * sizeof *blocks);
                 int left = sum_siblings(leaves, rest.count, nodes + count, blocks + count, 0, SIZE);
-                SumNode fewest[SUM_NODES_MOST];
+                SumNode fewest[SUM_NODES_MAX];
                 assert_int_equal(left, sum_nodes(leaves, half ? cut : 0, half ? leaves : cut, fewest));
                 assert_memory_equal(nodes + count, fewest, (size_t)left * sizeof *fewest);
                 count += left;
@@ -137,7 +137,7 @@ static void test_nodes_of_shares(void **state) {
         for (int ranks = 1; ranks <= 9; ranks++)
             for (int r = 0; r < ranks; r++) {
                 int first = leaves * r / ranks, end = leaves * (r + 1) / ranks;
-                SumNode wanted[SUM_NODES_MOST], nodes[64];
+                SumNode wanted[SUM_NODES_MAX], nodes[64];
                 real none, *blocks[64];
                 for (int i = first; i < end; i++)
                     nodes[i - first] = (SumNode){0, i}, blocks[i - first] = &none;

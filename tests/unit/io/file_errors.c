@@ -58,7 +58,7 @@ static void strangers_stay(void **state) {
     enum { COUNT = sizeof NAMES / sizeof *NAMES };
     assert_int_equal(symlink("nowhere", fixture_path(".m.1-0.tmp")), 0);
     for (int i = 0; i < COUNT; i++) fixture_write(NAMES[i], "x", 1);
-    assert_int_equal(file_put(fixture_path("m"), SV("new")), STATUS_OK);
+    assert_int_equal(file_write_whole(fixture_path("m"), SV("new")), STATUS_OK);
     char link[16];
     assert_int_equal(readlink(fixture_path(".m.1-0.tmp"), link, sizeof link), 7);
     for (int i = 0; i < COUNT; i++)
@@ -98,8 +98,8 @@ static void standard_error_has_a_name(void **state) {
     int target = open(fixture_path("stderr"), O_RDWR | O_CREAT | O_TRUNC, 0600);
     dup2(target, STDERR_FILENO);
     close(target);
-    Status status = file_put("/dev/stderr", SV("part 0\n"));
-    if (status == STATUS_OK) status = file_put("/dev/stderr", SV("part 1\n"));
+    Status status = file_write_whole("/dev/stderr", SV("part 0\n"));
+    if (status == STATUS_OK) status = file_write_whole("/dev/stderr", SV("part 1\n"));
     dup2(kept, STDERR_FILENO);
     close(kept);
     assert_int_equal(status, STATUS_OK);
@@ -114,7 +114,7 @@ static void a_full_device_is_noticed_early(void **state) {
     (void)state;
     static char much[1 << 20];
     if (access("/dev/full", W_OK) != 0) skip();
-    assert_fails(file_put("/dev/full", (StrView){much, sizeof much}),
+    assert_fails(file_write_whole("/dev/full", (StrView){much, sizeof much}),
                  "cannot write '/dev/full': No space left");
 }
 

@@ -611,14 +611,14 @@ static void puts_whole_files(void **state) {
     (void)state;
     const char *path = in_folder("put");
     int before = entries_in_folder();
-    assert_int_equal(file_put(path, SV("first")), STATUS_OK);
+    assert_int_equal(file_write_whole(path, SV("first")), STATUS_OK);
     assert_content(path, "first", 5);
-    assert_int_equal(file_put(path, (StrView){0}), STATUS_OK);
+    assert_int_equal(file_write_whole(path, (StrView){0}), STATUS_OK);
     assert_content(path, "", 0);
     assert_int_equal(entries_in_folder(), before + 1);
-    assert_message(file_put(in_folder("no/such"), SV("x")), STATUS_RUNTIME, "no/such': No such file");
+    assert_message(file_write_whole(in_folder("no/such"), SV("x")), STATUS_RUNTIME, "no/such': No such file");
     if (access("/dev/full", W_OK) == 0)
-        assert_message(file_put("/dev/full", SV("x")), STATUS_RUNTIME,
+        assert_message(file_write_whole("/dev/full", SV("x")), STATUS_RUNTIME,
                        "cannot write '/dev/full': No space left");
     assert_int_equal(unlink(path), 0);
 }
@@ -652,8 +652,8 @@ static void names_may_be_as_long_as_the_system_allows(void **state) {
     strcpy(path, in_folder(""));
     memset(path + start, 'n', LONGEST);
     path[start + LONGEST] = '\0';
-    assert_int_equal(file_put(path, SV("first")), STATUS_OK);
-    assert_int_equal(file_put(path, SV("second")), STATUS_OK);
+    assert_int_equal(file_write_whole(path, SV("first")), STATUS_OK);
+    assert_int_equal(file_write_whole(path, SV("second")), STATUS_OK);
     assert_content(path, "second", 6);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(entries_in_folder(), before);
@@ -715,8 +715,8 @@ static void dash_is_standard_output(void **state) {
     int target = open(in_folder("stdout"), O_RDWR | O_CREAT | O_TRUNC, 0600);
     dup2(target, STDOUT_FILENO);
     close(target);
-    Status status = file_put("-", SV("part 0\n"));
-    if (status == STATUS_OK) status = file_put("/dev/stdout", SV("part 1\n"));
+    Status status = file_write_whole("-", SV("part 0\n"));
+    if (status == STATUS_OK) status = file_write_whole("/dev/stdout", SV("part 1\n"));
     dup2(kept, STDOUT_FILENO);
     close(kept);
     assert_int_equal(status, STATUS_OK);

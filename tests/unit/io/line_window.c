@@ -16,7 +16,7 @@ static LineReader *reader_of(const char *name, const char *text) {
     char path[128];
     LineReader *reader;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    assert_int_equal(file_put(path, sv(text)), STATUS_OK);
+    assert_int_equal(file_write_whole(path, sv(text)), STATUS_OK);
     assert_int_equal(line_reader_open(&reader, path), STATUS_OK);
     unlink(path);
     return reader;

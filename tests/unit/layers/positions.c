@@ -10,13 +10,13 @@
 #include "layers/positions.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-enum { LENGTH = 60, MOST_SIZE = 40, GUARD = 8 };
+enum { LENGTH = 60, MAX_SIZE = 40, GUARD = 8 };
 
 /* The largest distance between the rotation of P[i] and P[i + delta], over all positions and pairs of
  * columns. (s, c) becomes (cos s + sin c, -sin s + cos c); `twist` is added to the angle, `flip` reverses the
  * rotation. */
 static double rotation_error(int size, int delta, double twist, bool flip) {
-    static real p[LENGTH * MOST_SIZE];
+    static real p[LENGTH * MAX_SIZE];
     double worst = 0;
     positions_sinusoidal(0, LENGTH, size, p);
     for (int i = 0; i + delta < LENGTH; i++)
@@ -35,7 +35,7 @@ static double rotation_error(int size, int delta, double twist, bool flip) {
 /* A shift by delta is one linear map of each pair of columns, the same at every position. */
 static void test_positions_rotate(void **state) {
     (void)state;
-    static const int deltas[] = {0, 1, 2, 3, 5, 10, 31, 59}, sizes[] = {2, 6, 32, MOST_SIZE};
+    static const int deltas[] = {0, 1, 2, 3, 5, 10, 31, 59}, sizes[] = {2, 6, 32, MAX_SIZE};
     for (size_t s = 0; s < COUNT(sizes); s++)
         for (size_t d = 0; d < COUNT(deltas); d++) {
             double error = rotation_error(sizes[s], deltas[d], 0, false);

@@ -332,13 +332,13 @@ static void test_too_deep(void **state) {
 
 /* ---- hostile files ---- */
 
-enum { MOST_TENSORS = 64, MOST_METADATA = 16 };
+enum { MAX_TENSORS = 64, MAX_METADATA = 16 };
 
 /* The parts of a valid file; each case changes one. */
 typedef struct {
-    SafeTensor tensors[MOST_TENSORS];
+    SafeTensor tensors[MAX_TENSORS];
     size_t tensor_count;
-    const char *metadata[MOST_METADATA][2];
+    const char *metadata[MAX_METADATA][2];
     size_t metadata_count;
     StrBuf text;   /* of the metadata that was changed */
     real *numbers; /* of the tensor that was changed */
@@ -346,13 +346,13 @@ typedef struct {
 
 static void take_apart(Draft *draft, const SafeFile *file) {
     *draft = (Draft){.tensor_count = safetensors_count(file)};
-    assert_true(draft->tensor_count <= MOST_TENSORS);
+    assert_true(draft->tensor_count <= MAX_TENSORS);
     for (size_t i = 0; i < draft->tensor_count; i++) draft->tensors[i] = *safetensors_at(file, i);
     for (size_t i = 0; i < safetensors_metadata_count(file); i++) {
         const char *key, *value;
         safetensors_metadata_at(file, i, &key, &value);
         if (strstr(key, "_sha256")) continue; /* the writer adds them */
-        assert_true(draft->metadata_count < MOST_METADATA);
+        assert_true(draft->metadata_count < MAX_METADATA);
         draft->metadata[draft->metadata_count][0] = key;
         draft->metadata[draft->metadata_count++][1] = value;
     }

@@ -11,7 +11,7 @@
 #include "kern/kern.h"
 #include "unit/model_variants.h"
 
-enum { V = VARIANT_WORDS + VOCAB_SPECIALS, B = VARIANT_SENTENCES, MOST_STEPS = 8 };
+enum { V = VARIANT_WORDS + VOCAB_SPECIALS, B = VARIANT_SENTENCES, MAX_STEPS = 8 };
 
 static Seq2Seq *packed_model(const ModelVariant *variant, const char *more) {
     Seq2Seq *model = variant_new(variant, more, 4);
@@ -26,9 +26,9 @@ static double minus_log_p(const real *logits, int token) {
     return max + log(sum) - (double)logits[token];
 }
 
-/* Logits [MOST_STEPS, rows, V] of `rows` sentences of the batch, decoded with their references. */
+/* Logits [MAX_STEPS, rows, V] of `rows` sentences of the batch, decoded with their references. */
 typedef struct {
-    real logits[MOST_STEPS][B][V];
+    real logits[MAX_STEPS][B][V];
 } Decoded;
 
 static void check_weights(const AttentionWeights *attention, int row, int length) {
@@ -63,7 +63,7 @@ static Decoded *decode(const Seq2Seq *model, const TrainingBatch *batch, const i
     assert_int_equal(encoded->B, rows);
     DecoderState state = seq2seq_start(encoded);
     Decoded *decoded = mem_alloc(1, sizeof *decoded);
-    for (int t = 0; t < MOST_STEPS; t++) {
+    for (int t = 0; t < MAX_STEPS; t++) {
         int tokens[B];
         for (int r = 0; r < rows; r++) {
             Tokens target = batch->target[sentences[r]];

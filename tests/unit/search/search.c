@@ -623,8 +623,8 @@ static void test_loops_end(void **state) {
             for (int k = 0; k < results[i].count; k++) {
                 const Hypothesis *h = &results[i].items[k];
                 int repeats = tokens_repeats(h->ids, h->length);
-                loops += h->steps == h->length && repeats > LOOP_MOST;
-                assert_true(repeats <= LOOP_MOST + LOOP_EVERY);
+                loops += h->steps == h->length && repeats > LOOP_MAX;
+                assert_true(repeats <= LOOP_MAX + LOOP_EVERY);
             }
         assert_true(loops > 0);
         results_free(results, SENTENCES);
@@ -646,7 +646,7 @@ static void test_repeats(void **state) {
     }
     int many[40] = {0};
     assert_int_equal(loop_limit(&(SearchOptions){0}, (Tokens){many, 40}), 40); /* as often as the source */
-    assert_int_equal(loop_limit(&(SearchOptions){0}, (Tokens){many, 2}), LOOP_MOST);
+    assert_int_equal(loop_limit(&(SearchOptions){0}, (Tokens){many, 2}), LOOP_MAX);
     assert_int_equal(loop_limit(&(SearchOptions){.keep_loops = true}, (Tokens){many, 2}), INT_MAX);
 }
 

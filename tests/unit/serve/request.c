@@ -15,7 +15,7 @@
 #define PART(name, text)  "\r\n--x" DISPOSITION(name) "\r\n\r\n" text
 #define END               "\r\n--x--\r\n"
 
-enum { MOST_TEXTS = 10, MANY = 100000 };
+enum { MAX_TEXTS = 10, MANY = 100000 };
 
 typedef struct {
     const char *type, *body;
@@ -91,7 +91,7 @@ static void read_case(void *context) {
     const Case *c = context;
     TranslateRequest request;
     char joined[100] = "";
-    Status status = translate_request_read(&request, sv(c->type), sv(c->body), MOST_TEXTS);
+    Status status = translate_request_read(&request, sv(c->type), sv(c->body), MAX_TEXTS);
     if (!c->texts) {
         if (status != STATUS_DATA || !strstr(status_message(), c->message))
             fail_msg("%s: status %d: %s", c->body, status, status_message());
@@ -121,8 +121,8 @@ static void requests(void **state) {
 static void read_nul(void *context) {
     TranslateRequest request;
     (void)context;
-    assert_int_equal(translate_request_read(&request, SV(FORM), SV("q=a\0b"), MOST_TEXTS), STATUS_DATA);
-    assert_int_equal(translate_request_read(&request, SV(JSON), SV("{\"q\": \"a\0b\"}"), MOST_TEXTS),
+    assert_int_equal(translate_request_read(&request, SV(FORM), SV("q=a\0b"), MAX_TEXTS), STATUS_DATA);
+    assert_int_equal(translate_request_read(&request, SV(JSON), SV("{\"q\": \"a\0b\"}"), MAX_TEXTS),
                      STATUS_DATA);
 }
 
@@ -153,7 +153,7 @@ typedef struct {
 static void read_many(void *context) {
     const Many *many = context;
     TranslateRequest request;
-    assert_int_equal(translate_request_read(&request, many->type, many->body, MOST_TEXTS), STATUS_DATA);
+    assert_int_equal(translate_request_read(&request, many->type, many->body, MAX_TEXTS), STATUS_DATA);
     assert_non_null(strstr(status_message(), "too many values"));
 }
 

@@ -24,7 +24,7 @@
 #include "train/checkpoint.h"
 #include "unit/model_variants.h"
 
-enum { MOST_WEIGHTS = 1 << 20 };
+enum { MAX_WEIGHTS = 1 << 20 };
 #define STATE "last.state.safetensors"
 
 typedef struct {
@@ -75,7 +75,7 @@ static void save(const char *settings, const Progress *progress) {
     run->optimizer->updates = run->progress.update;
     run->optimizer->m[3] = (real)0.25;
     assert_int_equal(checkpoint_save_state(&run->checkpoint), STATUS_OK);
-    assert_int_equal(file_put(fixture_path("best.safetensors"), SV("the best model")), STATUS_OK);
+    assert_int_equal(file_write_whole(fixture_path("best.safetensors"), SV("the best model")), STATUS_OK);
     run_free(run);
 }
 
@@ -144,7 +144,7 @@ typedef struct {
 
 static void change_tensor(SafeTensor *tensor, const Change *change) {
     if (change->weights && !strcmp(tensor->name, "weights")) {
-        assert_true(tensor->bytes <= MOST_WEIGHTS * sizeof *change->weights);
+        assert_true(tensor->bytes <= MAX_WEIGHTS * sizeof *change->weights);
         tensor->data = change->weights;
     }
     if (strcmp(tensor->name, "counters")) return;
@@ -229,7 +229,7 @@ static void test_refused(void **state) {
     static const char *const KEYS[] = {"config",      "data_sha256", "simd",
                                        "blas_kernel", "format",      "format_version"};
     static const char *const TENSORS[] = {"counters", "weights", "adam_m", "adam_v", "average"};
-    static float weights[MOST_WEIGHTS];
+    static float weights[MAX_WEIGHTS];
     for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
         assert_refused((Change){.without = KEYS[i]}, "not a training state of attn-mt");
     for (int i = 0; i < 5; i++) assert_refused((Change){.without = TENSORS[i]}, TENSORS[i]);
@@ -290,7 +290,7 @@ static void test_what_is_not_there(void **state) {
     assert_int_equal(checkpoint_load_config(fixture_path("."), &config), STATUS_DATA);
     assert_non_null(strstr(status_message(), "not a training state"));
     config_free(&config);
-    assert_int_equal(file_put(fixture_path(STATE), SV("no tensors")), STATUS_OK);
+    assert_int_equal(file_write_whole(fixture_path(STATE), SV("no tensors")), STATUS_OK);
     assert_int_equal(checkpoint_load_config(fixture_path("."), &config), STATUS_DATA);
     config_free(&config);
 }
@@ -339,7 +339,7 @@ static void test_leaving(void **state) {
     unlink(fixture_path("unused/LOCK"));
     rmdir(dir);
     assert_int_equal(checkpoint_lock(dir), STATUS_OK);
-    assert_int_equal(file_put(fixture_path("unused/notes"), SV("")), STATUS_OK);
+    assert_int_equal(file_write_whole(fixture_path("unused/notes"), SV("")), STATUS_OK);
     checkpoint_remove_empty(dir);
     assert_true(file_exists(fixture_path("unused/notes")));
     unlink(fixture_path("unused/notes"));

@@ -1,4 +1,4 @@
-/* translate_answer.c - the JSON of the answer to POST /translate. */
+/* translate_response.c - the JSON of the response to POST /translate. */
 #include "base/mem.h"
 #include "io/json.h"
 #include "serve/translate_call.h"
@@ -79,7 +79,7 @@ static void write_pivot(const Job *job, int text, StrBuf *out) {
     json_write_string(out, sv(job->texts[text]));
 }
 
-/* A member of the answer: the value of the text, or the list of the values of all texts. */
+/* A member of the response: the value of the text, or the list of the values of all texts. */
 static void put_member(const TranslateCall *call, const char *key,
                        void (*write)(const Job *job, int text, StrBuf *out), StrBuf *out) {
     json_write_key(out, key);
@@ -88,7 +88,7 @@ static void put_member(const TranslateCall *call, const char *key,
     if (call->list) json_close_array(out);
 }
 
-void translate_answer_write(void *context) {
+void translate_response_write(void *context) {
     TranslateCall *call = context;
     StrBuf *out = &call->body;
     json_open_object(out);

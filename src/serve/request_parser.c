@@ -1,4 +1,4 @@
-/* parsing.c - reads the body of a request, and checks it against the options and the catalog. */
+/* request_parser.c - reads the body of a request, and checks it against the options and the catalog. */
 #include <string.h>
 #include "base/utf8.h"
 #include "io/options.h"
@@ -39,55 +39,55 @@ static Status check_choices(const TranslateRequest *request) {
     return STATUS_OK;
 }
 
-Status parsing_choose(Parsing *parsing) {
-    const TranslateRequest *request = &parsing->request;
-    TRY(check_sizes(parsing->service->options, request));
-    if (!parsing->translate) return STATUS_OK;
+Status request_parser_choose(RequestParser *parser) {
+    const TranslateRequest *request = &parser->request;
+    TRY(check_sizes(parser->service->options, request));
+    if (!parser->translate) return STATUS_OK;
     TRY(check_choices(request));
-    return catalog_choose(parsing->catalog, request->source, request->target, request->texts, request->count,
-                          &parsing->source, &parsing->target);
+    return catalog_choose(parser->catalog, request->source, request->target, request->texts, request->count,
+                          &parser->source, &parser->target);
 }
 
-static Status check_request(Parsing *parsing) {
-    const TranslateRequest *request = &parsing->request;
-    if (parsing->file && !request->file_name)
+static Status check_request(RequestParser *parser) {
+    const TranslateRequest *request = &parser->request;
+    if (parser->file && !request->file_name)
         return status_fail(STATUS_DATA, "'file', of a multipart form, is missing");
-    if (parsing->file) return STATUS_OK;
+    if (parser->file) return STATUS_OK;
     if (!request->has_q) return status_fail(STATUS_DATA, "'q', the text, is missing");
-    return parsing_choose(parsing);
+    return request_parser_choose(parser);
 }
 
-MemScope *parsing_scope(const Service *service) {
+MemScope *request_parser_scope(const Service *service) {
     return mem_scope_new(PARSE_BODIES * (size_t)service->options->max_body + PARSE_BYTES);
 }
 
 static void add_parameter(void *context, const char *name, const char *value) {
-    Parsing *parsing = context;
-    if (parsing->status != STATUS_OK) return;
-    parsing->status = translate_request_add(&parsing->request, &(FormField){.name = name, .value = value});
+    RequestParser *parser = context;
+    if (parser->status != STATUS_OK) return;
+    parser->status = translate_request_add(&parser->request, &(FormField){.name = name, .value = value});
 }
 
 /* Some clients of LibreTranslate send no body, but everything in the query. */
-static Status read_request(Parsing *parsing) {
-    const HttpRequest *http = parsing->http;
+static Status read_request(RequestParser *parser) {
+    const HttpRequest *http = parser->http;
     StrView body = http_body(http);
-    if (body.length == 0) http_query(http, add_parameter, parsing);
-    if (parsing->status != STATUS_OK || parsing->request.has_q) return parsing->status;
-    return translate_request_read(&parsing->request, http_content_type(http), body,
-                                  parsing->service->options->max_texts);
+    if (body.length == 0) http_query(http, add_parameter, parser);
+    if (parser->status != STATUS_OK || parser->request.has_q) return parser->status;
+    return translate_request_read(&parser->request, http_content_type(http), body,
+                                  parser->service->options->max_texts);
 }
 
-void parsing_run(void *context) {
-    Parsing *parsing = context;
-    const Service *service = parsing->service;
-    parsing->status = read_request(parsing);
-    parsing->allowed = parsing->status != STATUS_OK || keys_allow(service->keys, parsing->request.api_key);
-    if (parsing->status == STATUS_OK && parsing->allowed) parsing->status = check_request(parsing);
+void request_parser_run(void *context) {
+    RequestParser *parser = context;
+    const Service *service = parser->service;
+    parser->status = read_request(parser);
+    parser->allowed = parser->status != STATUS_OK || keys_allow(service->keys, parser->request.api_key);
+    if (parser->status == STATUS_OK && parser->allowed) parser->status = check_request(parser);
 }
 
-const char *parsing_refusal(const Parsing *parsing, bool had_memory, int *status) {
-    *status = !had_memory ? 413 : !parsing->allowed ? 403 : 400;
+const char *request_parser_refusal(const RequestParser *parser, bool had_memory, int *status) {
+    *status = !had_memory ? 413 : !parser->allowed ? 403 : 400;
     if (!had_memory) return "reading this takes more memory than there is";
-    if (!parsing->allowed) return "the API key is missing or not valid";
-    return parsing->status != STATUS_OK ? status_message() : NULL;
+    if (!parser->allowed) return "the API key is missing or not valid";
+    return parser->status != STATUS_OK ? status_message() : NULL;
 }
