@@ -162,21 +162,16 @@ static Status read_marian_vocabularies(Import *im, StrBuf spm[2], SpecialNames *
 }
 
 static Status add_shortlist(Import *im) {
-    StrBuf file = {0}, text = {0};
+    StrBuf file = {0};
     Shortlist *shortlist;
     if (!import_has_file(im, "lex", ".bin")) return STATUS_OK;
     Status status = import_read_file(im, "lex", ".bin", &file);
     if (status == STATUS_OK)
-        status = foreign_shortlist_text(strbuf_view(&file), im->source.row,
+        status = foreign_shortlist_read(&shortlist, strbuf_view(&file), im->source.row,
                                         vocab_size(tokenizer_vocab(im->source.tokenizer)), im->target.row,
-                                        vocab_size(tokenizer_vocab(im->target.tokenizer)), &text);
-    if (status == STATUS_OK)
-        status = shortlist_read_text(&shortlist, strbuf_view(&text),
-                                     vocab_size(tokenizer_vocab(im->source.tokenizer)),
-                                     vocab_size(tokenizer_vocab(im->target.tokenizer)));
+                                        vocab_size(tokenizer_vocab(im->target.tokenizer)));
     if (status == STATUS_OK) seq2seq_take_shortlist(im->result->model, shortlist);
     strbuf_free(&file);
-    strbuf_free(&text);
     return status == STATUS_OK ? status : status_context(status, "the shortlist");
 }
 

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "io/bytes.h"
 
-enum { HEADER = 48, LIST_MAX = 1000, SPECIALS = 4 };
-
 static const uint64_t MAGIC = 0xF11A48D5013417F5;
 
 typedef struct {
@@ -35,49 +33,76 @@ static Status read_lists(StrView file, Lists *lists) {
     return reader.bad || lists->lists == 0 ? status_fail(STATUS_DATA, "it is truncated") : STATUS_OK;
 }
 
-/* One list; our ids of foreign ones, without our four tokens. */
-static void add_id(int id, bool *started, StrBuf *text) {
-    if (id < SPECIALS) return;
-    strbuf_format(text, "%s%d", *started ? " " : "", id);
-    *started = true;
+/* A shortlist that is being built. */
+typedef struct {
+    Shortlist *shortlist;
+    size_t capacity; /* of its ids */
+    int *ours;       /* [rows] our id of each foreign one; 0: none */
+    uint64_t rows;
+} Builder;
+
+/* The list begins behind the last one. */
+static size_t *begin_list(Builder *b, int list) {
+    size_t *end = &b->shortlist->start[list + 1];
+    *end = b->shortlist->start[list];
+    return end;
 }
 
-static Status add_list(const Lists *lists, int row, const int *ours, uint64_t target_rows, StrBuf *text) {
-    bool started = false;
-    if (row >= 0) {
-        uint64_t begin = number(lists->offsets, (uint64_t)row, 8),
-                 end = number(lists->offsets, (uint64_t)row + 1, 8);
-        if ((uint64_t)row + 1 >= lists->lists || begin > end || end > lists->words || end - begin > LIST_MAX)
-            return status_fail(STATUS_DATA, "its list %d is malformed", row);
-        for (uint64_t i = begin; i < end; i++) {
-            uint64_t id = number(lists->ids, i, 4);
-            if (id >= target_rows)
-                return status_fail(STATUS_DATA, "its list %d has the id %llu", row, (unsigned long long)id);
-            add_id(ours[id], &started, text);
-        }
+/* Adds our id of a foreign one to the list that ends at *end, unless it is one of our four special tokens. */
+static void add_id(Builder *b, size_t *end, uint64_t row) {
+    if (b->ours[row] < VOCAB_SPECIALS) return;
+    MEM_GROW(b->shortlist->ids, b->capacity, *end + 1);
+    b->shortlist->ids[(*end)++] = b->ours[row];
+}
+
+static Status add_list(Builder *b, const Lists *lists, int list, int row) {
+    size_t *end = begin_list(b, list);
+    if (row < 0) return STATUS_OK;
+    uint64_t first = number(lists->offsets, (uint64_t)row, 8),
+             behind = number(lists->offsets, (uint64_t)row + 1, 8);
+    if ((uint64_t)row + 1 >= lists->lists || first > behind || behind > lists->words ||
+        behind - first > SHORTLIST_MAX)
+        return status_fail(STATUS_DATA, "its list %d is malformed", row);
+    for (uint64_t i = first; i < behind; i++) {
+        uint64_t id = number(lists->ids, i, 4);
+        if (id >= b->rows)
+            return status_fail(STATUS_DATA, "its list %d has the id %llu", row, (unsigned long long)id);
+        add_id(b, end, id);
     }
-    strbuf_add_char(text, ';');
     return STATUS_OK;
 }
 
-Status foreign_shortlist_text(StrView file, const int *source_row, int source_size, const int *target_row,
-                              int target_size, StrBuf *text) {
+/* The foreign ids of our target tokens, the other way round. */
+static void invert_rows(Builder *b, const int *target_row, int target_size) {
+    b->ours = mem_alloc((size_t)target_size, sizeof *b->ours);
+    for (int id = 0; id < target_size; id++) {
+        if (target_row[id] < 0 || target_row[id] >= target_size) continue;
+        b->ours[target_row[id]] = id;
+        if ((uint64_t)target_row[id] >= b->rows) b->rows = (uint64_t)target_row[id] + 1;
+    }
+}
+
+Status foreign_shortlist_read(Shortlist **shortlist, StrView file, const int *source_row, int source_size,
+                              const int *target_row, int target_size) {
     Lists lists = {0};
+    Builder b = {0};
+    *shortlist = NULL;
     TRY(read_lists(file, &lists));
-    int *ours = mem_alloc((size_t)target_size, sizeof *ours);
-    bool started = false;
-    uint64_t rows = 0;
-    for (int id = 0; id < target_size; id++)
-        if (target_row[id] >= 0 && target_row[id] < target_size) {
-            ours[target_row[id]] = id;
-            if ((uint64_t)target_row[id] >= rows) rows = (uint64_t)target_row[id] + 1;
-        }
-    for (uint64_t id = 0; id < lists.first && id < rows && id < LIST_MAX; id++)
-        add_id(ours[id], &started, text);
-    strbuf_add_char(text, ';');
+    invert_rows(&b, target_row, target_size);
+    b.shortlist = mem_alloc(1, sizeof *b.shortlist);
+    *b.shortlist = (Shortlist){.source_size = source_size, .target_size = target_size};
+    b.shortlist->start = mem_alloc((size_t)source_size + 2, sizeof *b.shortlist->start);
+    MEM_GROW(b.shortlist->ids, b.capacity, 1);
+    size_t *end = begin_list(&b, 0);
+    for (uint64_t row = 0; row < lists.first && row < b.rows && row < SHORTLIST_MAX; row++)
+        add_id(&b, end, row);
     Status status = STATUS_OK;
     for (int id = 0; id < source_size && status == STATUS_OK; id++)
-        status = add_list(&lists, id < SPECIALS ? -1 : source_row[id], ours, rows, text);
-    mem_free(ours);
+        status = add_list(&b, &lists, 1 + id, id < VOCAB_SPECIALS ? -1 : source_row[id]);
+    mem_free(b.ours);
+    if (status == STATUS_OK)
+        *shortlist = b.shortlist;
+    else
+        shortlist_free(b.shortlist);
     return status;
 }

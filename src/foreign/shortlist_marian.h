@@ -5,13 +5,11 @@
 #ifndef FOREIGN_SHORTLIST_MARIAN_H
 #define FOREIGN_SHORTLIST_MARIAN_H
 
-#include "base/status.h"
-#include "base/strview.h"
+#include "data/shortlist.h"
 
-/* Appends the lists as the text of data/shortlist.h. source_row [source_size], target_row [target_size]:
- * the foreign id of
- * each of our ids, or -1. */
-Status foreign_shortlist_text(StrView file, const int *source_row, int source_size, const int *target_row,
-                              int target_size, StrBuf *text);
+/* source_row [source_size], target_row [target_size]: the foreign id of each of our ids, or -1. On failure
+ * *shortlist is NULL. */
+Status foreign_shortlist_read(Shortlist **shortlist, StrView file, const int *source_row, int source_size,
+                              const int *target_row, int target_size);
 
 #endif

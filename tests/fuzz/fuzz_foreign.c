@@ -40,9 +40,11 @@ static void read_tokens(Status (*read)(StrList *, StrView), StrView file) {
 static void read_shortlist(StrView file) {
     enum { SIZE = 8 };
     static const int row[SIZE] = {-1, 1, -1, 0, 2, 3, 4, 5};
-    StrBuf text = {0};
-    (void)foreign_shortlist_text(file, row, SIZE, row, SIZE, &text);
-    strbuf_free(&text);
+    Shortlist *shortlist;
+    if (foreign_shortlist_read(&shortlist, file, row, SIZE, row, SIZE) != STATUS_OK) return;
+    for (size_t i = 0; i < shortlist->start[SIZE + 1]; i++)
+        require(shortlist->ids[i] >= VOCAB_SPECIALS && shortlist->ids[i] < SIZE);
+    shortlist_free(shortlist);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
