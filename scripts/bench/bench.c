@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "io/json.h"
+#include "io/json_write.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 
 static Result *add(Report *report, const char *item, const char *metric, const char *unit, Better better) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 #include "base/unicode.h"
 #include "base/utf8.h"

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include "io/json.h"
+#include "io/json_write.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/version.h"

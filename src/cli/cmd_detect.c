@@ -6,6 +6,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "io/fileio.h"
+#include "io/json_write.h"
 #include "io/line_window.h"
 #include "text/detect.h"
 #include "text/languages.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "io/line_window.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/progress_line.h"

@@ -7,6 +7,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/inspect_data.h"
+#include "io/json_write.h"
 #include "models/modelfile.h"
 #include "models/registry.h"
 #include "models/weights_read.h"

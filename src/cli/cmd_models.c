@@ -7,7 +7,7 @@
 #include "cli/command_io.h"
 #include "cli/commands.h"
 #include "cli/models_add.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "models/registry.h"
 #include "viz/label.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "io/fileio.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/unicode.h"

@@ -11,6 +11,7 @@
 #include "data/pair_clean.h"
 #include "data/pair_stats.h"
 #include "formats/format.h"
+#include "io/json_write.h"
 
 bool inspect_is_data(const char *path) {
     enum { LENGTH_BYTES = 8 };

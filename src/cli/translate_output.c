@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 #include "postprocess/problems.h"
 

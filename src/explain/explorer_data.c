@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/hashmap.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 #include "autograd/matmul.h"
 #include "postprocess/alignment.h"

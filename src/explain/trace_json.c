@@ -1,7 +1,7 @@
 /* trace_json.c - a trace as JSON. */
 #include "explain/trace.h"
 
-#include "io/json.h"
+#include "io/json_write.h"
 
 static void write_token(const char *key, const Tokenizer *tokenizer, int id, StrBuf *out) {
     json_put_string(out, key, vocab_token(tokenizer_vocab(tokenizer), id));

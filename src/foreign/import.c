@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "foreign/archive.h"
 #include "foreign/import_parts.h"
+#include "io/json_write.h"
 #include "io/zip.h"
 
 /* ---- files and settings ---- */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "foreign/import_parts.h"
 #include "foreign/vocabulary.h"
+#include "io/json_write.h"
 
 enum { DECODE_INPUT = 500 };
 #define NO_PROBABILITY (-1e9f) /* as a bias of the output layer */

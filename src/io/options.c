@@ -5,6 +5,7 @@
 #include <string.h>
 #include "io/fileio.h"
 #include "base/mem.h"
+#include "io/json_write.h"
 
 void options_defaults(const OptionTable *tables) {
     for (const OptionTable *table = tables; table->rows; table++)

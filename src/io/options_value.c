@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "io/json_write.h"
 
 bool option_row_ends(const Option *row) { return !row->key && !row->flag; }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "io/fileio.h"
 #include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 #include "base/workers.h"
 #include "models/safetensors.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "io/fileio.h"
 #include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 #include "io/sha256.h"
 #include "base/strview.h"

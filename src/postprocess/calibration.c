@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 
 /* ---- words ---- */

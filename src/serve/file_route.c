@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "documents/html.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "serve/translate_call.h"
 
 #define FILES_PATH "/download_file/"

@@ -1,7 +1,7 @@
 /* languages_route.c - what can be translated, and which language a text is in: GET /languages, GET
  * /frontend/settings and POST /detect. */
 #include "base/mem.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "serve/service_private.h"
 
 enum { FRONTEND_TIMEOUT = 500 /* milliseconds that LibreTranslate's page waits for the next key */ };

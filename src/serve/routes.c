@@ -1,5 +1,5 @@
 /* routes.c - the table of routes, and those that need few lines. */
-#include "io/json.h"
+#include "io/json_write.h"
 #include "serve/page.h"
 #include "serve/service_private.h"
 

@@ -1,6 +1,6 @@
 /* translate_response.c - the JSON of the response to POST /translate. */
 #include "base/mem.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "serve/translate_call.h"
 
 static void write_alternatives(const Job *job, int text, StrBuf *out) {

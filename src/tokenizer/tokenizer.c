@@ -6,6 +6,7 @@
 #include "io/options.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "io/json_write.h"
 #include "tokenizer/reserved_tokens.h"
 #include "tokenizer/tokenizer_parts.h"
 

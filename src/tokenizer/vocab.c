@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "io/json_write.h"
 
 struct Vocab {
     HashMap *ids;

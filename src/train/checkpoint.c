@@ -18,6 +18,7 @@
 #include "models/safetensors.h"
 #include "kern/kern.h"
 #include "autograd/matmul.h"
+#include "io/json_write.h"
 
 #define STATE_NAME "last.state.safetensors"
 #define MODEL_NAME "last.safetensors"

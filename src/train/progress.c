@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "io/fileio.h"
 #include "io/json.h"
+#include "io/json_write.h"
 #include "base/mem.h"
 #include "viz/plot.h"
 

@@ -1,7 +1,7 @@
 /* heatmap_formats.c - weights as CSV, JSON and PGM. CSV and JSON read back as the same floats. */
 #include <assert.h>
 #include <string.h>
-#include "io/json.h"
+#include "io/json_write.h"
 #include "viz/colours.h"
 #include "viz/heatmap.h"
 

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include "io/json.h"
+#include "io/json_write.h"
 #include "fuzz/scratch.h"
 
 static void write_tree(const Json *value, StrBuf *out) {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/hashmap.h"
-#include "io/json.h"
+#include "io/json_write.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/status.h"
