@@ -129,6 +129,8 @@ bool option_is_on(const Option *row);    /* a boolean that is true by default: -
 void *option_field(const OptionTable *table, const Option *row);
 /* The row with this key, which may be the key of an earlier release, and its field; NULL if there is none. */
 const Option *option_by_key(const OptionTable *tables, StrView key, void **field);
+/* STATUS_USAGE, with a hint at the key or section that was meant. */
+Status option_fail_unknown_key(const OptionTable *tables, StrView key);
 /* Adds a row; a NULL `user_options` is ignored. */
 void user_options_add(UserOptions *user_options, const Option *row);
 
