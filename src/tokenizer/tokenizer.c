@@ -1,4 +1,5 @@
-/* tokenizer.c - see tokenizer.h. tokenizer_learn.c learns tokenizers, tokenizer_json.c reads and writes them. */
+/* tokenizer.c - see tokenizer.h. tokenizer_learn.c learns tokenizers, tokenizer_json.c reads and writes
+ * them. */
 #include "tokenizer/tokenizer.h"
 
 #include <string.h>
