@@ -1,7 +1,7 @@
 /* placeholders.c - a section of scanners for each kind, the table of them, and the pass over a text.
  *
- * A scanner returns the length of the placeholder that begins at scan->at, or 0. It looks at a bounded part of
- * the text, or at a part that no other call looks at. placeholders_agree.c compares two texts. */
+ * A scanner returns the length of the placeholder that begins at scan->at, or 0. It looks at a bounded part
+ * of the text, or at a part that no other call looks at. placeholders_agree.c compares two texts. */
 #include "text/placeholders.h"
 
 #include <string.h>
