@@ -410,7 +410,7 @@ static Status parse_part(const char *text, PairCleanOptions *clean) {
     }
     if (clean->parts.count == PAIR_PARTS)
         return status_fail(STATUS_USAGE, "--split-off takes at most %d files", PAIR_PARTS);
-    clean->wanted[clean->parts.count] = (long)pairs;
+    clean->sizes[clean->parts.count] = (long)pairs;
     strlist_add(&clean->parts, (StrView){text, (size_t)(equals - text)});
     return STATUS_OK;
 }

@@ -49,41 +49,41 @@ typedef struct {
     HashMap *seen;
     double tenths;
     long marked;
-} Counted;
+} BlockCounts;
 
 typedef struct {
-    Counted counted[PAIR_SLOTS];
+    BlockCounts counts[PAIR_SLOTS];
     HashMap *seen;
     long pairs, marked;
     double tenths;
 } Survey;
 
 static void survey_block(void *context, const PairBlock *block, int thread) {
-    Counted *counted = &((Survey *)context)->counted[block->slot];
+    BlockCounts *counts = &((Survey *)context)->counts[block->slot];
     (void)thread;
-    *counted = (Counted){.seen = hashmap_new()};
+    *counts = (BlockCounts){.seen = hashmap_new()};
     StrBuf texts[PAIR_SIDES] = {0};
     for (int pair = 0; pair < block->count; pair++) {
         StrView source = pair_block_source(block, pair), target = pair_block_target(block, pair);
         for (int side = 0; side < PAIR_SIDES; side++) strbuf_clear(&texts[side]);
-        counted->marked += reserved_replace_pair(source, target, &texts[PAIR_SOURCE], &texts[PAIR_TARGET]);
-        counted->tenths += round(5 * (count_words(source) + count_words(target)));
-        count_text(counted->seen, source);
-        count_text(counted->seen, target);
+        counts->marked += reserved_replace_pair(source, target, &texts[PAIR_SOURCE], &texts[PAIR_TARGET]);
+        counts->tenths += round(5 * (count_words(source) + count_words(target)));
+        count_text(counts->seen, source);
+        count_text(counts->seen, target);
     }
     for (int side = 0; side < PAIR_SIDES; side++) strbuf_free(&texts[side]);
 }
 
 static Status collect_block(void *context, const PairBlock *block) {
     Survey *survey = context;
-    Counted *counted = &survey->counted[block->slot];
-    for (size_t i = 0; i < hashmap_count(counted->seen); i++)
-        *hashmap_slot(survey->seen, hashmap_key(counted->seen, i), 0) += hashmap_value(counted->seen, i);
-    survey->tenths += counted->tenths;
-    survey->marked += counted->marked;
+    BlockCounts *counts = &survey->counts[block->slot];
+    for (size_t i = 0; i < hashmap_count(counts->seen); i++)
+        *hashmap_slot(survey->seen, hashmap_key(counts->seen, i), 0) += hashmap_value(counts->seen, i);
+    survey->tenths += counts->tenths;
+    survey->marked += counts->marked;
     survey->pairs += block->count;
-    hashmap_free(counted->seen);
-    counted->seen = NULL;
+    hashmap_free(counts->seen);
+    counts->seen = NULL;
     return STATUS_OK;
 }
 
@@ -117,7 +117,7 @@ Status auto_config_measure(const Config *config, Workers *workers, DataSize *siz
     for (size_t i = 0; i < hashmap_count(survey->seen); i++)
         size->repeated += hashmap_value(survey->seen, i) >= 2;
     size->signs = count_signs(survey->seen);
-    for (int slot = 0; slot < PAIR_SLOTS; slot++) hashmap_free(survey->counted[slot].seen);
+    for (int slot = 0; slot < PAIR_SLOTS; slot++) hashmap_free(survey->counts[slot].seen);
     hashmap_free(survey->seen);
     mem_free(survey);
     pair_reader_close(reader);

@@ -85,7 +85,7 @@ typedef struct {
     Tokenizer **source_view, **target_view; /* [threads] */
     EncodedBlock *encoded;                  /* [PAIR_SLOTS] */
     Sha256 hash;
-} Reading;
+} CorpusReader;
 
 /* `options`: NULL for validation. */
 static bool is_too_long(size_t source, size_t target, const DataOptions *options) {
@@ -96,14 +96,14 @@ static bool is_too_long(size_t source, size_t target, const DataOptions *options
 }
 
 /* Appends the ids of a pair, and removes them again if it is too long. */
-static void encode_pair(const Reading *reading, const PairBlock *block, int pair, EncodedBlock *out,
-                        int thread) {
+static void encode_pair(const CorpusReader *corpus_reader, const PairBlock *block, int pair,
+                        EncodedBlock *out, int thread) {
     size_t source_start = out->source.count, target_start = out->target.count;
-    tokenizer_encode(reading->source_view[thread], pair_block_source(block, pair), &out->source);
-    tokenizer_encode(reading->target_view[thread], pair_block_target(block, pair), &out->target);
+    tokenizer_encode(corpus_reader->source_view[thread], pair_block_source(block, pair), &out->source);
+    tokenizer_encode(corpus_reader->target_view[thread], pair_block_target(block, pair), &out->target);
     size_t source_length = out->source.count - source_start, target_length = out->target.count - target_start;
     assert(source_length > 0 && target_length > 0); /* the texts are not blank */
-    if (is_too_long(source_length, target_length, reading->filter)) {
+    if (is_too_long(source_length, target_length, corpus_reader->filter)) {
         out->too_long++;
         out->source.count = source_start;
         out->target.count = target_start;
@@ -120,24 +120,24 @@ static void encode_pair(const Reading *reading, const PairBlock *block, int pair
 }
 
 static void encode_block(void *context, const PairBlock *block, int thread) {
-    const Reading *reading = context;
-    EncodedBlock *out = &reading->encoded[block->slot];
+    const CorpusReader *corpus_reader = context;
+    EncodedBlock *out = &corpus_reader->encoded[block->slot];
     out->source.count = out->target.count = 0;
     out->too_long = out->symbols = out->symbols_copied = 0;
     out->count = 0;
-    for (int pair = 0; pair < block->count; pair++) encode_pair(reading, block, pair, out, thread);
+    for (int pair = 0; pair < block->count; pair++) encode_pair(corpus_reader, block, pair, out, thread);
 }
 
 static Status collect_block(void *context, const PairBlock *block) {
-    Reading *reading = context;
-    Corpus *corpus = reading->corpus;
-    const EncodedBlock *in = &reading->encoded[block->slot];
+    CorpusReader *corpus_reader = context;
+    Corpus *corpus = corpus_reader->corpus;
+    const EncodedBlock *in = &corpus_reader->encoded[block->slot];
     if (corpus->count >= INT_MAX - PAIR_BLOCK)
         return status_fail(STATUS_DATA, "more than %d sentence pairs", INT_MAX - PAIR_BLOCK);
-    sha256_add(&reading->hash, block->text.data, block->text.length);
-    side_add(&reading->source, corpus->count, &in->source, in->source_length, in->count);
-    side_add(&reading->target, corpus->count, &in->target, in->target_length, in->count);
-    for (int i = 0; i < in->count && reading->keep_text; i++) {
+    sha256_add(&corpus_reader->hash, block->text.data, block->text.length);
+    side_add(&corpus_reader->source, corpus->count, &in->source, in->source_length, in->count);
+    side_add(&corpus_reader->target, corpus->count, &in->target, in->target_length, in->count);
+    for (int i = 0; i < in->count && corpus_reader->keep_text; i++) {
         strlist_add(&corpus->source_text, pair_block_source(block, in->pair[i]));
         strlist_add(&corpus->target_text, pair_block_target(block, in->pair[i]));
     }
@@ -155,14 +155,15 @@ static Status fail_empty(long pairs, bool training) {
                        VALIDATION_LENGTH);
 }
 
-static Status read_pairs(Reading *reading, PairReader *reader, Workers *workers) {
-    Corpus *corpus = reading->corpus;
-    PairWork work = {.doing = "reading", .context = reading, .work = encode_block, .collect = collect_block};
+static Status read_pairs(CorpusReader *corpus_reader, PairReader *reader, Workers *workers) {
+    Corpus *corpus = corpus_reader->corpus;
+    PairWork work = {
+        .doing = "reading", .context = corpus_reader, .work = encode_block, .collect = collect_block};
     TRY(pair_blocks_run(reader, workers, &work));
-    if (corpus->count == 0) return fail_empty(pair_reader_count(reader), reading->filter != NULL);
-    sha256_end(&reading->hash, corpus->sha256);
-    side_end(&reading->source, corpus->count);
-    side_end(&reading->target, corpus->count);
+    if (corpus->count == 0) return fail_empty(pair_reader_count(reader), corpus_reader->filter != NULL);
+    sha256_end(&corpus_reader->hash, corpus->sha256);
+    side_end(&corpus_reader->source, corpus->count);
+    side_end(&corpus_reader->target, corpus->count);
     return STATUS_OK;
 }
 
@@ -183,33 +184,34 @@ void corpus_set_limit(PairReader *reader, const DataOptions *options, bool train
 }
 
 /* Each thread has a view of both tokenizers. */
-static void reading_begin(Reading *reading, Tokenizer *source, Tokenizer *target, int threads) {
+static void corpus_reader_begin(CorpusReader *corpus_reader, Tokenizer *source, Tokenizer *target,
+                                int threads) {
     size_t n = (size_t)threads;
-    reading->source = side_begin(&reading->corpus->source, source);
-    reading->target = side_begin(&reading->corpus->target, target);
-    reading->encoded = mem_alloc(PAIR_SLOTS, sizeof *reading->encoded);
-    reading->source_view = mem_alloc(n, sizeof *reading->source_view);
-    reading->target_view = mem_alloc(n, sizeof *reading->target_view);
+    corpus_reader->source = side_begin(&corpus_reader->corpus->source, source);
+    corpus_reader->target = side_begin(&corpus_reader->corpus->target, target);
+    corpus_reader->encoded = mem_alloc(PAIR_SLOTS, sizeof *corpus_reader->encoded);
+    corpus_reader->source_view = mem_alloc(n, sizeof *corpus_reader->source_view);
+    corpus_reader->target_view = mem_alloc(n, sizeof *corpus_reader->target_view);
     for (int i = 0; i < threads; i++) {
-        reading->source_view[i] = tokenizer_view(source);
-        reading->target_view[i] =
-            target == source ? tokenizer_retain(reading->source_view[i]) : tokenizer_view(target);
+        corpus_reader->source_view[i] = tokenizer_view(source);
+        corpus_reader->target_view[i] =
+            target == source ? tokenizer_retain(corpus_reader->source_view[i]) : tokenizer_view(target);
     }
-    sha256_begin(&reading->hash);
+    sha256_begin(&corpus_reader->hash);
 }
 
-static void reading_end(Reading *reading, int threads) {
+static void corpus_reader_end(CorpusReader *corpus_reader, int threads) {
     for (int i = 0; i < threads; i++) {
-        tokenizer_free(reading->source_view[i]);
-        tokenizer_free(reading->target_view[i]);
+        tokenizer_free(corpus_reader->source_view[i]);
+        tokenizer_free(corpus_reader->target_view[i]);
     }
     for (int slot = 0; slot < PAIR_SLOTS; slot++) {
-        id_list_free(&reading->encoded[slot].source);
-        id_list_free(&reading->encoded[slot].target);
+        id_list_free(&corpus_reader->encoded[slot].source);
+        id_list_free(&corpus_reader->encoded[slot].target);
     }
-    mem_free(reading->source_view);
-    mem_free(reading->target_view);
-    mem_free(reading->encoded);
+    mem_free(corpus_reader->source_view);
+    mem_free(corpus_reader->target_view);
+    mem_free(corpus_reader->encoded);
 }
 
 /* `options`: NULL for validation. */
@@ -233,13 +235,14 @@ Status corpus_read(Corpus *corpus, const StrList *entries, const DataOptions *op
     PairReader *reader;
     TRY(pair_reader_open(&reader, entries, options));
     corpus_set_limit(reader, options, filter);
-    Reading reading = {.corpus = corpus, .filter = filter ? options : NULL, .keep_text = keep_text};
-    reading_begin(&reading, source, target, workers_count(workers));
-    Status status = read_pairs(&reading, reader, workers);
-    reading_end(&reading, workers_count(workers));
+    CorpusReader corpus_reader = {
+        .corpus = corpus, .filter = filter ? options : NULL, .keep_text = keep_text};
+    corpus_reader_begin(&corpus_reader, source, target, workers_count(workers));
+    Status status = read_pairs(&corpus_reader, reader, workers);
+    corpus_reader_end(&corpus_reader, workers_count(workers));
     if (status == STATUS_OK && corpus_split(options, filter) != PAIRS_HELD_OUT)
         pair_reader_report(reader, &corpus->report);
-    if (status == STATUS_OK && corpus->too_long > 0) report_too_long(corpus, reading.filter);
+    if (status == STATUS_OK && corpus->too_long > 0) report_too_long(corpus, corpus_reader.filter);
     pair_reader_close(reader);
     if (status == STATUS_OK)
         corpus_warn(strbuf_view(&corpus->report));

@@ -14,44 +14,44 @@ typedef struct {
     Tokenizer **view;                         /* [threads] */
     HashMap *counted[PAIR_SLOTS][PAIR_SIDES]; /* words of each block */
     HashMap *words[PAIR_SIDES];               /* the same map for both sides of a joint vocabulary */
-} Counting;
+} WordCounter;
 
 static void count_block(void *context, const PairBlock *block, int thread) {
-    Counting *counting = context;
-    HashMap **counted = counting->counted[block->slot];
-    bool joint = counting->words[PAIR_SOURCE] == counting->words[PAIR_TARGET];
+    WordCounter *counter = context;
+    HashMap **counted = counter->counted[block->slot];
+    bool joint = counter->words[PAIR_SOURCE] == counter->words[PAIR_TARGET];
     counted[PAIR_SOURCE] = hashmap_new();
     counted[PAIR_TARGET] = joint ? NULL : hashmap_new();
     for (int pair = 0; pair < block->count; pair++) {
-        tokenizer_count(counting->view[thread], pair_block_source(block, pair), counted[PAIR_SOURCE]);
-        tokenizer_count(counting->view[thread], pair_block_target(block, pair),
+        tokenizer_count(counter->view[thread], pair_block_source(block, pair), counted[PAIR_SOURCE]);
+        tokenizer_count(counter->view[thread], pair_block_target(block, pair),
                         counted[joint ? PAIR_SOURCE : PAIR_TARGET]);
     }
 }
 
 static Status collect_words(void *context, const PairBlock *block) {
-    Counting *counting = context;
+    WordCounter *counter = context;
     for (int side = 0; side < PAIR_SIDES; side++) {
-        HashMap **counted = &counting->counted[block->slot][side];
+        HashMap **counted = &counter->counted[block->slot][side];
         for (size_t i = 0; *counted && i < hashmap_count(*counted); i++)
-            *hashmap_slot(counting->words[side], hashmap_key(*counted, i), 0) += hashmap_value(*counted, i);
+            *hashmap_slot(counter->words[side], hashmap_key(*counted, i), 0) += hashmap_value(*counted, i);
         hashmap_free(*counted);
         *counted = NULL;
     }
     return STATUS_OK;
 }
 
-static Status count_words(Counting *counting, const Tokenizer *tokenizer, PairReader *reader,
+static Status count_words(WordCounter *counter, const Tokenizer *tokenizer, PairReader *reader,
                           Workers *workers) {
-    PairWork work = {.doing = "counting", .context = counting, .work = count_block, .collect = collect_words};
+    PairWork work = {.doing = "counting", .context = counter, .work = count_block, .collect = collect_words};
     int threads = workers_count(workers);
-    counting->view = mem_alloc((size_t)threads, sizeof *counting->view);
-    for (int i = 0; i < threads; i++) counting->view[i] = tokenizer_view(tokenizer);
+    counter->view = mem_alloc((size_t)threads, sizeof *counter->view);
+    for (int i = 0; i < threads; i++) counter->view[i] = tokenizer_view(tokenizer);
     Status status = pair_blocks_run(reader, workers, &work);
-    for (int i = 0; i < threads; i++) tokenizer_free(counting->view[i]);
-    mem_free(counting->view);
+    for (int i = 0; i < threads; i++) tokenizer_free(counter->view[i]);
+    mem_free(counter->view);
     for (int slot = 0; slot < PAIR_SLOTS; slot++)
-        for (int side = 0; side < PAIR_SIDES; side++) hashmap_free(counting->counted[slot][side]);
+        for (int side = 0; side < PAIR_SIDES; side++) hashmap_free(counter->counted[slot][side]);
     return status;
 }
 
@@ -104,17 +104,17 @@ static Status learn(PairReader *reader, const TextOptions *text, Workers *worker
         tokenizers[PAIR_TARGET] = tokenizer_retain(tokenizers[PAIR_SOURCE]);
     else
         TRY(tokenizer_begin(&tokenizers[PAIR_TARGET], text));
-    Counting *counting = mem_alloc(1, sizeof *counting);
+    WordCounter *counter = mem_alloc(1, sizeof *counter);
     HashMap *words[PAIR_SIDES] = {hashmap_new(), text->joint ? NULL : hashmap_new()};
-    counting->words[PAIR_SOURCE] = words[PAIR_SOURCE];
-    counting->words[PAIR_TARGET] = text->joint ? words[PAIR_SOURCE] : words[PAIR_TARGET];
-    Status status = count_words(counting, tokenizers[PAIR_SOURCE], reader, workers);
-    if (status == STATUS_OK) finish(tokenizers, counting->words, text, workers);
+    counter->words[PAIR_SOURCE] = words[PAIR_SOURCE];
+    counter->words[PAIR_TARGET] = text->joint ? words[PAIR_SOURCE] : words[PAIR_TARGET];
+    Status status = count_words(counter, tokenizers[PAIR_SOURCE], reader, workers);
+    if (status == STATUS_OK) finish(tokenizers, counter->words, text, workers);
     for (int side = 0; side < (text->joint ? 1 : PAIR_SIDES) && status == STATUS_OK; side++)
         status = check_learned(tokenizers[side], text);
     hashmap_free(words[PAIR_SOURCE]);
     hashmap_free(words[PAIR_TARGET]);
-    mem_free(counting);
+    mem_free(counter);
     return status;
 }
 

@@ -65,88 +65,88 @@ typedef struct {
     uint64_t *keys;             /* [stats->pairs] hashes of the sources; NULL without parts */
     uint64_t bound[PAIR_PARTS]; /* a part has the keys below its bound */
     Status dropping;            /* the first error of write_unusable */
-} Cleaning;
+} PairCleaner;
 
-static void add_names(const Cleaning *cleaning, Output *output, StrView others) {
-    pair_join(&output->text, sv(cleaning->data->source), sv(cleaning->data->target));
+static void add_names(const PairCleaner *cleaner, Output *output, StrView others) {
+    pair_join(&output->text, sv(cleaner->data->source), sv(cleaner->data->target));
     strbuf_add(&output->text, others);
-    if (cleaning->escapes || others.length) strbuf_add(&output->text, SV("\t" ESCAPES_COLUMN));
+    if (cleaner->escapes || others.length) strbuf_add(&output->text, SV("\t" ESCAPES_COLUMN));
 }
 
-static Status open_outputs(Cleaning *cleaning) {
-    const PairCleanOptions *options = cleaning->options;
+static Status open_outputs(PairCleaner *cleaner) {
+    const PairCleanOptions *options = cleaner->options;
     for (size_t part = 0; part < options->parts.count; part++)
-        TRY(output_open(&cleaning->outputs[part], options->parts.items[part]));
-    TRY(output_open(&cleaning->outputs[REST], options->output));
-    TRY(output_open(&cleaning->outputs[DROPPED], options->dropped));
+        TRY(output_open(&cleaner->outputs[part], options->parts.items[part]));
+    TRY(output_open(&cleaner->outputs[REST], options->output));
+    TRY(output_open(&cleaner->outputs[DROPPED], options->dropped));
     for (int i = 0; i < OUTPUTS; i++) {
-        if (!cleaning->outputs[i].file) continue;
-        StrView others = cleaning->files->count > 1 ? SV("\treason\tline\tfile") : SV("\treason\tline");
-        add_names(cleaning, &cleaning->outputs[i], i == DROPPED ? others : SV(""));
-        TRY(output_end_line(&cleaning->outputs[i]));
+        if (!cleaner->outputs[i].file) continue;
+        StrView others = cleaner->files->count > 1 ? SV("\treason\tline\tfile") : SV("\treason\tline");
+        add_names(cleaner, &cleaner->outputs[i], i == DROPPED ? others : SV(""));
+        TRY(output_end_line(&cleaner->outputs[i]));
     }
     return STATUS_OK;
 }
 
 /* The dropped pairs come first: if a later file fails, nothing is lost. */
-static Status commit_outputs(Cleaning *cleaning) {
+static Status commit_outputs(PairCleaner *cleaner) {
     for (int i = OUTPUTS - 1; i >= 0; i--)
-        if (cleaning->outputs[i].file) TRY(output_commit(&cleaning->outputs[i]));
+        if (cleaner->outputs[i].file) TRY(output_commit(&cleaner->outputs[i]));
     return STATUS_OK;
 }
 
-static Status write_dropped(Cleaning *cleaning, StrView source, StrView target, StrView reasons) {
-    Output *output = &cleaning->outputs[DROPPED];
+static Status write_dropped(PairCleaner *cleaner, StrView source, StrView target, StrView reasons) {
+    Output *output = &cleaner->outputs[DROPPED];
     pair_join_escaped(&output->text, source, target);
-    PairLocation location = pair_reader_location(cleaning->reader);
+    PairLocation location = pair_reader_location(cleaner->reader);
     strbuf_format(&output->text, "\t%.*s\t%ld", SV_ARG(reasons), location.line);
-    if (cleaning->files->count > 1) {
+    if (cleaner->files->count > 1) {
         strbuf_add_char(&output->text, '\t');
-        escapes_add(sv(cleaning->files->items[location.entry]), &output->text);
+        escapes_add(sv(cleaner->files->items[location.entry]), &output->text);
     }
-    cleaning->counts->dropped++;
+    cleaner->counts->dropped++;
     return output_end_line(output);
 }
 
 /* A line that the reader drops; a PairDropHandler. */
 static void write_unusable(void *context, PairIssueKind kind, StrView source, StrView target) {
-    Cleaning *cleaning = context;
-    cleaning->counts->unusable[kind]++;
-    Status status = write_dropped(cleaning, source, target, sv(pair_issue_name(kind)));
-    if (cleaning->dropping == STATUS_OK) cleaning->dropping = status;
+    PairCleaner *cleaner = context;
+    cleaner->counts->unusable[kind]++;
+    Status status = write_dropped(cleaner, source, target, sv(pair_issue_name(kind)));
+    if (cleaner->dropping == STATUS_OK) cleaner->dropping = status;
 }
 
-static Status write_suspect(Cleaning *cleaning, FindingSet findings, StrView source, StrView target) {
+static Status write_suspect(PairCleaner *cleaner, FindingSet findings, StrView source, StrView target) {
     StrBuf reasons = {0};
     for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) {
         if (!(findings & finding_bit(kind))) continue;
         strbuf_format(&reasons, "%s%s", reasons.length ? "," : "", finding_name(kind));
-        cleaning->counts->reasons[kind]++;
+        cleaner->counts->reasons[kind]++;
     }
-    Status status = write_dropped(cleaning, source, target, strbuf_view(&reasons));
+    Status status = write_dropped(cleaner, source, target, strbuf_view(&reasons));
     strbuf_free(&reasons);
     return status;
 }
 
-static Status write_kept(Cleaning *cleaning, long index, StrView source, StrView target) {
-    int part = 0, parts = (int)cleaning->options->parts.count;
-    while (part < parts && cleaning->keys[index] >= cleaning->bound[part]) part++;
-    Output *output = &cleaning->outputs[part < parts ? part : REST];
-    ++*(part < parts ? &cleaning->counts->part[part] : &cleaning->counts->kept);
-    (cleaning->escapes ? pair_join_escaped : pair_join)(&output->text, source, target);
+static Status write_kept(PairCleaner *cleaner, long index, StrView source, StrView target) {
+    int part = 0, parts = (int)cleaner->options->parts.count;
+    while (part < parts && cleaner->keys[index] >= cleaner->bound[part]) part++;
+    Output *output = &cleaner->outputs[part < parts ? part : REST];
+    ++*(part < parts ? &cleaner->counts->part[part] : &cleaner->counts->kept);
+    (cleaner->escapes ? pair_join_escaped : pair_join)(&output->text, source, target);
     return output_end_line(output);
 }
 
-static Status write_pairs(Cleaning *cleaning) {
+static Status write_pairs(PairCleaner *cleaner) {
     StrView source, target;
     for (bool more = true;;) {
-        TRY(pair_reader_next(cleaning->reader, &source, &target, &more));
-        TRY(cleaning->dropping);
+        TRY(pair_reader_next(cleaner->reader, &source, &target, &more));
+        TRY(cleaner->dropping);
         if (!more) return STATUS_OK;
-        long index = pair_reader_count(cleaning->reader) - 1;
-        FindingSet findings = cleaning->stats->found[index] & cleaning->options->drop;
-        TRY(findings ? write_suspect(cleaning, findings, source, target)
-                     : write_kept(cleaning, index, source, target));
+        long index = pair_reader_count(cleaner->reader) - 1;
+        FindingSet findings = cleaner->stats->found_in_pair[index] & cleaner->options->drop;
+        TRY(findings ? write_suspect(cleaner, findings, source, target)
+                     : write_kept(cleaner, index, source, target));
     }
 }
 
@@ -166,18 +166,18 @@ static uint64_t source_key(StrView source, StrBuf *words, StrBuf *lower) {
     return pair_source_hash(strbuf_view(lower), SALT);
 }
 
-static Status read_keys(Cleaning *cleaning) {
+static Status read_keys(PairCleaner *cleaner) {
     StrBuf words = {0}, lower = {0};
     StrView source, target;
     Status status;
     for (bool more = true;;) {
-        status = pair_reader_next(cleaning->reader, &source, &target, &more);
+        status = pair_reader_next(cleaner->reader, &source, &target, &more);
         if (status != STATUS_OK || !more) break;
-        cleaning->keys[pair_reader_count(cleaning->reader) - 1] = source_key(source, &words, &lower);
+        cleaner->keys[pair_reader_count(cleaner->reader) - 1] = source_key(source, &words, &lower);
     }
     strbuf_free(&words);
     strbuf_free(&lower);
-    pair_reader_rewind(cleaning->reader);
+    pair_reader_rewind(cleaner->reader);
     return status;
 }
 
@@ -196,16 +196,16 @@ static long part_end(const uint64_t *sorted, long count, long start, long target
 
 static Status fail_part(const PairCleanOptions *options, int part, long got, long group) {
     status_fail(STATUS_DATA, "'%s' would have %ld pairs instead of %ld: %ld pairs have the same source",
-                options->parts.items[part], got, options->wanted[part], group);
+                options->parts.items[part], got, options->sizes[part], group);
     return status_hint(STATUS_DATA,
                        "pairs of one source stay together; --drop other_translations keeps one of them");
 }
 
-static Status find_bounds(Cleaning *cleaning, const uint64_t *sorted, long count) {
-    const PairCleanOptions *options = cleaning->options;
+static Status find_bounds(PairCleaner *cleaner, const uint64_t *sorted, long count) {
+    const PairCleanOptions *options = cleaner->options;
     long start = 0;
     for (int part = 0; part < (int)options->parts.count; part++) {
-        long target = options->wanted[part];
+        long target = options->sizes[part];
         if (target >= count - start) {
             status_fail(STATUS_DATA, "the parts need all %ld pairs: none is left for '%s'", count,
                         options->output);
@@ -214,49 +214,50 @@ static Status find_bounds(Cleaning *cleaning, const uint64_t *sorted, long count
         long end = part_end(sorted, count, start, target), group = 1;
         while (end + group < count && sorted[end + group] == sorted[end]) group++;
         if (2 * (end - start) < target) return fail_part(options, part, end - start, group);
-        cleaning->bound[part] = sorted[end];
+        cleaner->bound[part] = sorted[end];
         start = end;
     }
     return STATUS_OK;
 }
 
-static Status choose_parts(Cleaning *cleaning) {
-    const PairStats *stats = cleaning->stats;
-    if (cleaning->options->parts.count == 0) return STATUS_OK;
-    cleaning->keys = mem_alloc((size_t)stats->pairs, sizeof *cleaning->keys);
-    TRY(read_keys(cleaning));
+static Status choose_parts(PairCleaner *cleaner) {
+    const PairStats *stats = cleaner->stats;
+    if (cleaner->options->parts.count == 0) return STATUS_OK;
+    cleaner->keys = mem_alloc((size_t)stats->pairs, sizeof *cleaner->keys);
+    TRY(read_keys(cleaner));
     uint64_t *sorted = mem_alloc((size_t)stats->pairs, sizeof *sorted);
     long count = 0;
     for (long i = 0; i < stats->pairs; i++)
-        if (!(stats->found[i] & cleaning->options->drop)) sorted[count++] = cleaning->keys[i];
+        if (!(stats->found_in_pair[i] & cleaner->options->drop)) sorted[count++] = cleaner->keys[i];
     qsort(sorted, (size_t)count, sizeof *sorted, by_value);
-    Status status = find_bounds(cleaning, sorted, count);
+    Status status = find_bounds(cleaner, sorted, count);
     mem_free(sorted);
     return status;
 }
 
 /* ---- all of it ---- */
 
-static Status run(Cleaning *cleaning) {
-    TRY(choose_parts(cleaning));
-    pair_reader_on_drop(cleaning->reader, write_unusable, cleaning);
-    TRY(open_outputs(cleaning));
-    TRY(write_pairs(cleaning));
-    if (cleaning->counts->kept > 0) return commit_outputs(cleaning);
+static Status run(PairCleaner *cleaner) {
+    TRY(choose_parts(cleaner));
+    pair_reader_on_drop(cleaner->reader, write_unusable, cleaner);
+    TRY(open_outputs(cleaner));
+    TRY(write_pairs(cleaner));
+    if (cleaner->counts->kept > 0) return commit_outputs(cleaner);
     status_fail(STATUS_DATA, "no pair is left: --drop applies to all of them");
     return status_hint(STATUS_DATA, "drop fewer of them with --drop");
 }
 
 Status pair_clean(const PairStats *stats, const StrList *files, const DataOptions *data,
                   const PairCleanOptions *options, PairCleanCounts *counts) {
-    Cleaning cleaning = {.stats = stats, .files = files, .options = options, .data = data, .counts = counts};
+    PairCleaner cleaner = {
+        .stats = stats, .files = files, .options = options, .data = data, .counts = counts};
     *counts = (PairCleanCounts){0};
-    TRY(pair_reader_open(&cleaning.reader, files, data));
-    pair_reader_allow_other_encodings(cleaning.reader);
-    cleaning.escapes = pair_reader_has_escapes(cleaning.reader);
-    Status status = run(&cleaning);
-    for (int i = 0; i < OUTPUTS; i++) output_free(&cleaning.outputs[i]);
-    mem_free(cleaning.keys);
-    pair_reader_close(cleaning.reader);
+    TRY(pair_reader_open(&cleaner.reader, files, data));
+    pair_reader_allow_other_encodings(cleaner.reader);
+    cleaner.escapes = pair_reader_has_escapes(cleaner.reader);
+    Status status = run(&cleaner);
+    for (int i = 0; i < OUTPUTS; i++) output_free(&cleaner.outputs[i]);
+    mem_free(cleaner.keys);
+    pair_reader_close(cleaner.reader);
     return status;
 }

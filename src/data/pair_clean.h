@@ -10,7 +10,7 @@
  * Parts     A part gets the pairs with the smallest hashes of their sources, without case and with single
  *           spaces; so all pairs of a source are in one part. Which sources these are does not depend on the
  *           order of the pairs, and a part can be split again. The hash has another salt than that of
- *           data.held_out. The size is the one wanted, or differs because a source has several pairs;
+ *           data.held_out. The size is the one asked for, or differs because a source has several pairs;
  *           less than half is an error.
  * Memory    16 bytes per pair with parts
  * Fails     STATUS_DATA if no pair is left or if parts are too large; STATUS_RUNTIME if a file cannot be
@@ -28,7 +28,7 @@ typedef struct {
     FindingSet drop;
     const char *output, *dropped; /* files */
     StrList parts;                /* files, at most PAIR_PARTS */
-    long wanted[PAIR_PARTS];      /* pairs */
+    long sizes[PAIR_PARTS];       /* pairs */
 } PairCleanOptions;
 
 typedef struct {

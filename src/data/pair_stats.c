@@ -34,7 +34,7 @@ static void add_finding(PairStats *stats, FindingKind kind, long pair, PairLocat
     Finding *finding = &stats->findings[kind];
     MEM_GROW(finding->locations, finding->capacity, (size_t)finding->count + 1);
     finding->locations[finding->count++] = location;
-    stats->found[pair] |= finding_bit(kind);
+    stats->found_in_pair[pair] |= finding_bit(kind);
 }
 
 /* A set of texts, stored as 64-bit hashes: in data that fits on a disk two texts do not collide by chance.
@@ -205,8 +205,8 @@ static void survey_pair(Survey *survey, const TextPair *pair) {
         histogram_add(&stats->words[side], words);
     }
     histogram_add(&stats->ratio, ratio_of(length));
-    MEM_GROW(stats->found, stats->found_capacity, (size_t)stats->pairs + 1);
-    stats->found[stats->pairs++] = 0;
+    MEM_GROW(stats->found_in_pair, stats->found_in_pair_capacity, (size_t)stats->pairs + 1);
+    stats->found_in_pair[stats->pairs++] = 0;
     stats->file_pairs[pair->location.entry]++;
     check_duplicates(survey, pair);
     if (sv_equal(pair->side[0], pair->side[1])) add_to(survey, FINDING_SAME_TEXT, pair);
@@ -339,7 +339,7 @@ void pair_stats_free(PairStats *stats) {
         mem_free(stats->seen[side]);
     }
     for (FindingKind kind = 0; kind < FINDING_KINDS; kind++) mem_free(stats->findings[kind].locations);
-    mem_free(stats->found);
+    mem_free(stats->found_in_pair);
     mem_free(stats->file_pairs);
     mem_free(stats->ratio.counts);
     strbuf_free(&stats->report);

@@ -42,8 +42,8 @@ typedef struct {
     Histogram ratio;            /* target / source characters, in hundredths */
     long *seen[PAIR_SIDES];     /* [code point] its count */
     Finding findings[FINDING_KINDS];
-    FindingSet *found; /* [pairs] in the order of the files */
-    size_t found_capacity;
+    FindingSet *found_in_pair; /* [pairs] in the order of the files */
+    size_t found_in_pair_capacity;
     long valid_pairs, valid_swapped; /* of the validation file */
     StrBuf report;                   /* pair_reader_report */
 } PairStats;

@@ -38,10 +38,10 @@ const char *comm_library(void); /* name and version of the MPI library */
 /* The bytes to send to one rank, and the buffer for those from it. Both may have 0 bytes. The other rank
  * gives the same numbers of bytes. */
 typedef struct {
-    const void *give;
-    size_t give_bytes;
-    void *take;
-    size_t take_bytes;
+    const void *send;
+    size_t send_bytes;
+    void *receive;
+    size_t receive_bytes;
 } CommMessage;
 
 /* Send and receive messages[r] to and from every rank r; the message to this rank itself is copied. */

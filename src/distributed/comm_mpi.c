@@ -211,26 +211,26 @@ static int chunks(size_t bytes) { return (int)((bytes + LARGEST - 1) / LARGEST);
 void comm_exchange(const CommMessage *messages) {
     int count = 0, started = 0;
     for (int r = 0; r < comm.size; r++)
-        count += chunks(messages[r].give_bytes) + chunks(messages[r].take_bytes);
+        count += chunks(messages[r].send_bytes) + chunks(messages[r].receive_bytes);
     MPI_Request *requests = mem_alloc((size_t)count + 1, sizeof(MPI_Request));
     for (int r = 0; r < comm.size; r++) {
         if (r == comm.rank) continue;
-        char *take = messages[r].take;
-        for (size_t remaining = messages[r].take_bytes, n; remaining > 0; remaining -= n, take += n) {
+        char *receive = messages[r].receive;
+        for (size_t remaining = messages[r].receive_bytes, n; remaining > 0; remaining -= n, receive += n) {
             n = remaining < LARGEST ? remaining : LARGEST;
-            check(MPI_Irecv(take, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
+            check(MPI_Irecv(receive, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
         }
     }
     for (int step = 1; step < comm.size; step++) { /* each rank begins with another one */
         int r = (comm.rank + step) % comm.size;
-        const char *give = messages[r].give;
-        for (size_t remaining = messages[r].give_bytes, n; remaining > 0; remaining -= n, give += n) {
+        const char *send = messages[r].send;
+        for (size_t remaining = messages[r].send_bytes, n; remaining > 0; remaining -= n, send += n) {
             n = remaining < LARGEST ? remaining : LARGEST;
-            check(MPI_Isend(give, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
+            check(MPI_Isend(send, (int)n, MPI_BYTE, r, TAG, comm.data, &requests[started++]));
         }
     }
     const CommMessage *own = &messages[comm.rank];
-    if (own->take && own->take != own->give) memcpy(own->take, own->give, own->take_bytes);
+    if (own->receive && own->receive != own->send) memcpy(own->receive, own->send, own->receive_bytes);
     wait_for(requests, started);
     mem_free(requests);
 }

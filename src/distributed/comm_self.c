@@ -25,6 +25,6 @@ const char *comm_host(int rank) {
 }
 
 void comm_exchange(const CommMessage *messages) {
-    if (messages->take && messages->take != messages->give)
-        memcpy(messages->take, messages->give, messages->take_bytes);
+    if (messages->receive && messages->receive != messages->send)
+        memcpy(messages->receive, messages->send, messages->receive_bytes);
 }

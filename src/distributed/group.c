@@ -18,9 +18,9 @@ static void gather(void *block, const size_t *first, bool to_all) {
     for (int r = 0; r < comm_size(); r++) {
         if (r == me) continue;
         if (to_all || r == 0)
-            messages[r].give = bytes + first[me], messages[r].give_bytes = first[me + 1] - first[me];
+            messages[r].send = bytes + first[me], messages[r].send_bytes = first[me + 1] - first[me];
         if (to_all || me == 0)
-            messages[r].take = bytes + first[r], messages[r].take_bytes = first[r + 1] - first[r];
+            messages[r].receive = bytes + first[r], messages[r].receive_bytes = first[r + 1] - first[r];
     }
     comm_exchange(messages);
     mem_free(messages);

@@ -127,11 +127,11 @@ static void exchange_nodes(const Partition *p, real *const *own, const int *star
     for (int r = 0; r < comm_size(); r++) {
         CommMessage message = {0};
         if (r != me && start[me] + k < start[me + 1])
-            message.give = own[k] + slices[r],
-            message.give_bytes = (slices[r + 1] - slices[r]) * sizeof(real);
+            message.send = own[k] + slices[r],
+            message.send_bytes = (slices[r + 1] - slices[r]) * sizeof(real);
         if (r != me && start[r] + k < start[r + 1])
-            message.take = p->blocks[start[r] + k],
-            message.take_bytes = (slices[me + 1] - slices[me]) * sizeof(real);
+            message.receive = p->blocks[start[r] + k],
+            message.receive_bytes = (slices[me + 1] - slices[me]) * sizeof(real);
         messages[r] = message;
     }
     comm_exchange(messages);

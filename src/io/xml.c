@@ -18,7 +18,7 @@ typedef struct {
     int attributes;
     size_t first; /* index of the first attribute */
     long line;
-} Queued;
+} QueuedEvent;
 
 typedef struct {
     size_t name, name_length, value, value_length;
@@ -28,11 +28,11 @@ struct XmlReader {
     LineReader *bytes;
     xmlParserCtxt *parser;
     StrBuf text;
-    Queued *events;
+    QueuedEvent *events;
     size_t count, capacity, next;
     Attribute *attributes;
     size_t attribute_count, attribute_capacity;
-    const Queued *current;
+    const QueuedEvent *current;
     int depth;
     bool ended;      /* the parser has all bytes */
     bool declares;   /* the file declares an entity */
@@ -48,10 +48,10 @@ static size_t keep(XmlReader *reader, const xmlChar *text, size_t length) {
     return at;
 }
 
-static Queued *add_event(XmlReader *reader, XmlKind kind, const xmlChar *text, size_t length) {
+static QueuedEvent *add_event(XmlReader *reader, XmlKind kind, const xmlChar *text, size_t length) {
     MEM_GROW(reader->events, reader->capacity, reader->count + 1);
-    Queued *event = &reader->events[reader->count++];
-    *event = (Queued){.kind = kind, .length = length, .line = xmlSAX2GetLineNumber(reader->parser)};
+    QueuedEvent *event = &reader->events[reader->count++];
+    *event = (QueuedEvent){.kind = kind, .length = length, .line = xmlSAX2GetLineNumber(reader->parser)};
     event->name = keep(reader, text, length);
     event->first = reader->attribute_count;
     return event;
@@ -67,7 +67,7 @@ static void on_start(void *context, const xmlChar *name, const xmlChar *prefix, 
         xmlStopParser(reader->parser);
         return;
     }
-    Queued *event = add_event(reader, XML_START, name, strlen((const char *)name));
+    QueuedEvent *event = add_event(reader, XML_START, name, strlen((const char *)name));
     (void)prefix, (void)uri, (void)namespaces, (void)declared, (void)defaulted;
     event->attributes = count;
     MEM_GROW(reader->attributes, reader->attribute_capacity, reader->attribute_count + (size_t)count);

@@ -17,7 +17,7 @@ typedef struct {
     const char *name; /* of attn_mt_open_name, instead of paths; or NULL */
     attn_mt_precision precision;
     OpenResult result;
-} Opening;
+} OpenCall;
 
 /* The models of the shortest route between two languages. */
 static Status choose_by_languages(attn_mt_model *model, const char *name, StrView source, StrView target) {
@@ -50,24 +50,24 @@ static Status choose_by_name(attn_mt_model *model, const char *name) {
     return choose_by_languages(model, name, source, target);
 }
 
-static Status choose_models(const Opening *opening, attn_mt_model *model) {
+static Status choose_models(const OpenCall *call, attn_mt_model *model) {
     model->step_count = 1;
-    if (opening->name) return choose_by_name(model, opening->name);
-    TRY(check_strings("paths", opening->paths, opening->count));
-    for (int i = 0; i < opening->count; i++) strlist_add(&model->steps[0].paths, sv(opening->paths[i]));
+    if (call->name) return choose_by_name(model, call->name);
+    TRY(check_strings("paths", call->paths, call->count));
+    for (int i = 0; i < call->count; i++) strlist_add(&model->steps[0].paths, sv(call->paths[i]));
     return STATUS_OK;
 }
 
-static Status load_models(const Opening *opening, attn_mt_model *model) {
+static Status load_models(const OpenCall *call, attn_mt_model *model) {
     static const WeightFormat FORMATS[] = {WEIGHT_FLOAT32, WEIGHT_BF16, WEIGHT_INT8};
     TRY(scope_kernel_status());
-    if (opening->count < 1) return status_fail(STATUS_USAGE, "no model given");
-    if ((int)opening->precision < ATTN_MT_FLOAT32 || opening->precision > ATTN_MT_INT8)
-        return status_fail(STATUS_USAGE, "there is no precision %d", (int)opening->precision);
-    TRY(choose_models(opening, model));
+    if (call->count < 1) return status_fail(STATUS_USAGE, "no model given");
+    if ((int)call->precision < ATTN_MT_FLOAT32 || call->precision > ATTN_MT_INT8)
+        return status_fail(STATUS_USAGE, "there is no precision %d", (int)call->precision);
+    TRY(choose_models(call, model));
     for (int i = 0; i < model->step_count; i++) {
         ModelStep *step = &model->steps[i];
-        TRY(ensemble_load(&step->models, &step->paths, FORMATS[opening->precision], true));
+        TRY(ensemble_load(&step->models, &step->paths, FORMATS[call->precision], true));
         TRY(scorer_check(ensemble_items(&step->models), step->models.count));
     }
     const Ensemble *last = &last_step(model)->models;
@@ -76,22 +76,22 @@ static Status load_models(const Opening *opening, attn_mt_model *model) {
 }
 
 static void open_models(void *context) {
-    Opening *opening = context;
-    opening->result.object = mem_alloc(1, sizeof(attn_mt_model));
-    opening->result.status = load_models(opening, opening->result.object);
+    OpenCall *call = context;
+    call->result.object = mem_alloc(1, sizeof(attn_mt_model));
+    call->result.status = load_models(call, call->result.object);
 }
 
-static attn_mt_status start_opening(Opening *opening, attn_mt_model **model, attn_mt_error *error) {
+static attn_mt_status run_open_call(OpenCall *call, attn_mt_model **model, attn_mt_error *error) {
     attn_mt_status status;
-    *model = scope_open(&status, 0, open_models, opening, &opening->result, error);
+    *model = scope_open(&status, 0, open_models, call, &call->result, error);
     return status;
 }
 
 attn_mt_status attn_mt_open(attn_mt_model **model, const char *const *paths, int count,
                             attn_mt_precision precision, attn_mt_error *error) {
     if (!model) return fail_usage(error, "model is NULL");
-    Opening opening = {.paths = paths, .count = count, .precision = precision};
-    return start_opening(&opening, model, error);
+    OpenCall call = {.paths = paths, .count = count, .precision = precision};
+    return run_open_call(&call, model, error);
 }
 
 attn_mt_status attn_mt_open_name(attn_mt_model **model, const char *name, attn_mt_precision precision,
@@ -99,8 +99,8 @@ attn_mt_status attn_mt_open_name(attn_mt_model **model, const char *name, attn_m
     if (!model) return fail_usage(error, "model is NULL");
     *model = NULL;
     if (!name) return fail_usage(error, "name is NULL");
-    Opening opening = {.name = name, .count = 1, .precision = precision};
-    return start_opening(&opening, model, error);
+    OpenCall call = {.name = name, .count = 1, .precision = precision};
+    return run_open_call(&call, model, error);
 }
 
 void attn_mt_close(attn_mt_model *model) {
@@ -128,12 +128,12 @@ typedef struct {
     const char *const *paths;
     int count, accelerator;
     OpenResult result;
-} Reading;
+} ReadCall;
 
-static Status read_paths(const Reading *reading, StrList *paths) {
-    if (reading->count < 1) return status_fail(STATUS_USAGE, "no file given");
-    TRY(check_strings("paths", reading->paths, reading->count));
-    for (int i = 0; i < reading->count; i++) strlist_add(paths, sv(reading->paths[i]));
+static Status read_paths(const ReadCall *call, StrList *paths) {
+    if (call->count < 1) return status_fail(STATUS_USAGE, "no file given");
+    TRY(check_strings("paths", call->paths, call->count));
+    for (int i = 0; i < call->count; i++) strlist_add(paths, sv(call->paths[i]));
     return STATUS_OK;
 }
 
@@ -143,31 +143,31 @@ static Status refuse_pivot(const attn_mt_model *model, const char *what) {
     return status_fail(STATUS_USAGE, "%s needs a model of both languages, and there is none", what);
 }
 
-static Status read_glossary(Reading *reading) {
+static Status read_glossary(ReadCall *call) {
     StrList paths = {0};
-    const Ensemble *models = &last_step(reading->model)->models;
-    TRY(refuse_pivot(reading->model, "a glossary"));
-    TRY(read_paths(reading, &paths));
+    const Ensemble *models = &last_step(call->model)->models;
+    TRY(refuse_pivot(call->model, "a glossary"));
+    TRY(read_paths(call, &paths));
     TRY(model_require_left_to_right(models->items[0], "a glossary"));
-    attn_mt_glossary *glossary = reading->result.object = mem_alloc(1, sizeof *glossary);
-    glossary->model = reading->model;
+    attn_mt_glossary *glossary = call->result.object = mem_alloc(1, sizeof *glossary);
+    glossary->model = call->model;
     return glossary_read(&glossary->terms, &paths, &seq2seq_config(models->items[0])->text,
                          strbuf_view(&models->source_language), strbuf_view(&models->target_language));
 }
 
 static void read_glossary_in_scope(void *context) {
-    Reading *reading = context;
-    reading->result.status = read_glossary(reading);
+    ReadCall *call = context;
+    call->result.status = read_glossary(call);
 }
 
 attn_mt_status attn_mt_glossary_open(attn_mt_glossary **glossary, const attn_mt_model *model,
                                      const char *const *paths, int count, attn_mt_error *error) {
-    Reading reading = {.model = model, .paths = paths, .count = count};
+    ReadCall call = {.model = model, .paths = paths, .count = count};
     attn_mt_status status;
     if (!glossary) return fail_usage(error, "glossary is NULL");
     *glossary = NULL;
     if (!model) return fail_usage(error, "model is NULL");
-    *glossary = scope_open(&status, 0, read_glossary_in_scope, &reading, &reading.result, error);
+    *glossary = scope_open(&status, 0, read_glossary_in_scope, &call, &call.result, error);
     return status;
 }
 
@@ -175,32 +175,32 @@ void attn_mt_glossary_close(attn_mt_glossary *glossary) {
     if (glossary) mem_scope_free(glossary->scope);
 }
 
-static Status read_memory(Reading *reading) {
+static Status read_memory(ReadCall *call) {
     StrList paths = {0};
-    TRY(refuse_pivot(reading->model, "a translation memory"));
-    TRY(read_paths(reading, &paths));
-    TRY(check_accelerator(reading->accelerator));
-    attn_mt_memory *memory = reading->result.object = mem_alloc(1, sizeof *memory);
-    const char *source = attn_mt_source_language(reading->model);
-    const char *target = attn_mt_target_language(reading->model);
+    TRY(refuse_pivot(call->model, "a translation memory"));
+    TRY(read_paths(call, &paths));
+    TRY(check_accelerator(call->accelerator));
+    attn_mt_memory *memory = call->result.object = mem_alloc(1, sizeof *memory);
+    const char *source = attn_mt_source_language(call->model);
+    const char *target = attn_mt_target_language(call->model);
     return memory_read(&memory->pairs, &paths, source ? source : "", target ? target : "",
-                       (AcceleratorKind)reading->accelerator);
+                       (AcceleratorKind)call->accelerator);
 }
 
 static void read_memory_in_scope(void *context) {
-    Reading *reading = context;
-    reading->result.status = read_memory(reading);
+    ReadCall *call = context;
+    call->result.status = read_memory(call);
 }
 
 attn_mt_status attn_mt_memory_open(attn_mt_memory **memory, const attn_mt_model *model,
                                    const char *const *paths, int count, int accelerator,
                                    attn_mt_error *error) {
-    Reading reading = {.model = model, .paths = paths, .count = count, .accelerator = accelerator};
+    ReadCall call = {.model = model, .paths = paths, .count = count, .accelerator = accelerator};
     attn_mt_status status;
     if (!memory) return fail_usage(error, "memory is NULL");
     *memory = NULL;
     if (!model) return fail_usage(error, "model is NULL");
-    *memory = scope_open(&status, 0, read_memory_in_scope, &reading, &reading.result, error);
+    *memory = scope_open(&status, 0, read_memory_in_scope, &call, &call.result, error);
     return status;
 }
 

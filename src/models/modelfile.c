@@ -284,9 +284,9 @@ typedef struct {
     ModelText text;
     size_t texts;
     StatusRecord faults[2];
-} Loading;
+} ModelLoader;
 
-static Status read_pieces(const Loading *l) {
+static Status read_pieces(const ModelLoader *l) {
     Tokenizer *sides[2] = {seq2seq_source(l->model), seq2seq_target(l->model)};
     for (int side = 0; side < (sides[0] == sides[1] ? 1 : 2); side++) {
         StrView pieces = strbuf_view(&l->text.parts[TEXT_SOURCE_PIECES + side]);
@@ -297,7 +297,7 @@ static Status read_pieces(const Loading *l) {
 }
 
 static void load_part(void *context, int task, int thread) {
-    Loading *l = context;
+    ModelLoader *l = context;
     (void)thread;
     Status status = task == 0 ? read_pieces(l)
                               : weights_read(l->file, l->texts, l->stored, seq2seq_params(l->model),
@@ -306,7 +306,7 @@ static void load_part(void *context, int task, int thread) {
 }
 
 /* Pieces and weights take about the same time. Damage that weights_read finds explains all other errors. */
-static Status load_parts(Loading *l) {
+static Status load_parts(ModelLoader *l) {
     Workers *workers = workers_new(l->texts > 0 && workers_default_count() > 1 ? 2 : 1);
     workers_run(workers, 2, load_part, l);
     workers_free(workers);
@@ -316,7 +316,7 @@ static Status load_parts(Loading *l) {
 
 static Status read_model(Seq2Seq **model, SafeFile *file, const LoadForm *form, StrBuf *provenance) {
     FileForm stored;
-    Loading l = {.file = file, .form = form};
+    ModelLoader l = {.file = file, .form = form};
     TRY(check_format(file, &stored));
     Status status = stored.has_text ? model_text_read(&l.text, file, &l.texts) : STATUS_OK;
     if (status == STATUS_OK) status = read_outline(model, file, &l.text, form->shortlist);

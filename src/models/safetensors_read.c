@@ -44,8 +44,8 @@ struct SafeFile {
     Entry *entries; /* by place in the file */
     size_t count;
     HashMap *by_name;
-    Sha256 digest; /* of what was read of the payload */
-    size_t taken;  /* bytes of it */
+    Sha256 digest;     /* of what was read of the payload */
+    size_t bytes_read; /* bytes of it */
     unsigned char *data;
 };
 
@@ -253,15 +253,15 @@ Status safetensors_read_next(SafeFile *file, void *place, size_t bytes) {
         TRY(read_fully(file, to + done, size));
         sha256_add(&file->digest, to + done, size);
     }
-    file->taken += bytes;
+    file->bytes_read += bytes;
     return STATUS_OK;
 }
 
 Status safetensors_check_rest(SafeFile *file) {
     unsigned char *buffer = mem_alloc(CHUNK, 1);
     Status status = STATUS_OK;
-    while (status == STATUS_OK && file->taken < file->payload_bytes) {
-        size_t remaining = file->payload_bytes - file->taken;
+    while (status == STATUS_OK && file->bytes_read < file->payload_bytes) {
+        size_t remaining = file->payload_bytes - file->bytes_read;
         status = safetensors_read_next(file, buffer, remaining < CHUNK ? remaining : CHUNK);
     }
     mem_free(buffer);

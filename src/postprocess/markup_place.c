@@ -268,10 +268,10 @@ static void place_points(Placement *p, const Range *range) {
 
 typedef struct {
     int from, filled, mark;
-} Sorted;
+} SortedMark;
 
 static int sorted_compare(const void *a, const void *b) {
-    const Sorted *x = a, *y = b;
+    const SortedMark *x = a, *y = b;
     if (x->from != y->from) return x->from < y->from ? -1 : 1;
     if (x->filled != y->filled) return x->filled - y->filled;
     return x->mark - y->mark;
@@ -290,9 +290,9 @@ static void place_range(Placement *p, Range range) {
         place_pairs(p, &range);
         place_points(p, &range);
     }
-    Sorted *sorted = mem_alloc((size_t)count, sizeof *sorted);
+    SortedMark *sorted = mem_alloc((size_t)count, sizeof *sorted);
     for (int m = range.first, i = 0; m < range.end; m = next_mark(p, m))
-        sorted[i++] = (Sorted){p->slot[m].from, p->slot[m].count > 0, m};
+        sorted[i++] = (SortedMark){p->slot[m].from, p->slot[m].count > 0, m};
     if (count > 1) qsort(sorted, (size_t)count, sizeof *sorted, sorted_compare);
     for (int i = 0; i < count; i++) {
         int m = sorted[i].mark;

@@ -24,7 +24,7 @@ typedef struct {
     SentencePiece *model;
     uint64_t type;
     StrView map, inverse_map;
-} Reading;
+} ModelFields;
 
 /* ---- reading ---- */
 
@@ -57,14 +57,14 @@ static Status read_piece(SentencePiece *model, StrView message) {
     return STATUS_OK;
 }
 
-static Status read_trainer(Reading *reading, StrView message) {
+static Status read_trainer(ModelFields *fields, StrView message) {
     ProtobufReader reader = {message, 0};
     ProtobufField field;
-    SentencePiece *model = reading->model;
+    SentencePiece *model = fields->model;
     for (bool found;;) {
         TRY(protobuf_next(&reader, &field, &found));
         if (!found) return STATUS_OK;
-        if (field.number == TRAINER_TYPE) reading->type = field.value;
+        if (field.number == TRAINER_TYPE) fields->type = field.value;
         if (field.number == TRAINER_SUFFIX) model->normalizer.space_is_suffix = field.value != 0;
         if (field.number == TRAINER_BYTES) model->bytes = field.value != 0;
         if (field.number != TRAINER_UNKNOWN_SURFACE) continue;
@@ -88,8 +88,8 @@ static Status read_normalizer(Normalizer *normalizer, StrView *map, StrView mess
     }
 }
 
-static Status read_fields(Reading *reading) {
-    SentencePiece *model = reading->model;
+static Status read_fields(ModelFields *fields) {
+    SentencePiece *model = fields->model;
     ProtobufReader reader = {strbuf_view(&model->file), 0};
     ProtobufField field;
     for (bool found;;) {
@@ -97,11 +97,11 @@ static Status read_fields(Reading *reading) {
         if (!found) return STATUS_OK;
         if (field.type != PROTOBUF_BYTES) continue;
         if (field.number == MODEL_PIECE) TRY(read_piece(model, field.bytes));
-        if (field.number == MODEL_TRAINER) TRY(read_trainer(reading, field.bytes));
+        if (field.number == MODEL_TRAINER) TRY(read_trainer(fields, field.bytes));
         if (field.number == MODEL_NORMALIZER)
-            TRY(read_normalizer(&model->normalizer, &reading->map, field.bytes));
+            TRY(read_normalizer(&model->normalizer, &fields->map, field.bytes));
         if (field.number == MODEL_DENORMALIZER)
-            TRY(read_normalizer(&model->denormalizer, &reading->inverse_map, field.bytes));
+            TRY(read_normalizer(&model->denormalizer, &fields->inverse_map, field.bytes));
     }
 }
 
@@ -175,11 +175,11 @@ static Status index_pieces(SentencePiece *model) {
         piece_trie_free(model->user_trie);
         model->user_trie = NULL;
     }
-    model->normalizer.kept = model->user_trie;
-    model->least = FLT_MAX;
+    model->normalizer.user_trie = model->user_trie;
+    model->min_score = FLT_MAX;
     for (size_t id = 0; id < model->count; id++) {
         const ModelPiece *piece = &model->pieces[id];
-        if (piece->kind == PIECE_NORMAL) model->least = fminf(model->least, piece->score);
+        if (piece->kind == PIECE_NORMAL) model->min_score = fminf(model->min_score, piece->score);
     }
     return STATUS_OK;
 }
@@ -191,14 +191,14 @@ static Status check_type(uint64_t type) {
 }
 
 static Status read_model(SentencePiece *model) {
-    Reading reading = {.model = model, .type = TYPE_UNIGRAM};
-    TRY(read_fields(&reading));
-    TRY(check_type(reading.type));
-    model->unigram = reading.type == TYPE_UNIGRAM;
+    ModelFields fields = {.model = model, .type = TYPE_UNIGRAM};
+    TRY(read_fields(&fields));
+    TRY(check_type(fields.type));
+    model->unigram = fields.type == TYPE_UNIGRAM;
     TRY(index_reserved(model));
     TRY(index_pieces(model));
-    if (reading.map.length > 0) TRY(charsmap_read(&model->normalizer.map, reading.map));
-    if (reading.inverse_map.length > 0) TRY(charsmap_read(&model->denormalizer.map, reading.inverse_map));
+    if (fields.map.length > 0) TRY(charsmap_read(&model->normalizer.map, fields.map));
+    if (fields.inverse_map.length > 0) TRY(charsmap_read(&model->denormalizer.map, fields.inverse_map));
     return STATUS_OK;
 }
 

@@ -127,7 +127,7 @@ static size_t find_pieces(const SentencePiece *model, StrView text, size_t start
         whole |= i + 1 - start == character;
     }
     if (!whole)
-        found[count++] = (Candidate){start + character, model->least - UNKNOWN_PENALTY, model->unknown};
+        found[count++] = (Candidate){start + character, model->min_score - UNKNOWN_PENALTY, model->unknown};
     return count;
 }
 

@@ -13,7 +13,7 @@ static size_t valid_character(StrView text) {
 
 /* Replaces the longest sequence at the start of `text`, which is not empty; returns its length. */
 static size_t replace(const Normalizer *normalizer, StrView text, StrView *replacement) {
-    size_t length = normalizer->kept ? piece_trie_longest(normalizer->kept, text) : 0;
+    size_t length = normalizer->user_trie ? piece_trie_longest(normalizer->user_trie, text) : 0;
     if (length == 0 && normalizer->map) {
         length = charsmap_find(normalizer->map, text, replacement);
         if (length > 0) return length;

@@ -16,12 +16,12 @@ typedef struct {
 } ModelPiece;
 
 typedef struct {
-    Charsmap *map;         /* or NULL */
-    bool dummy_prefix;     /* one space at the beginning */
-    bool remove_spaces;    /* at both ends, and all but one between words */
-    bool escape_spaces;    /* write them as U+2581 */
-    bool space_is_suffix;  /* the dummy is at the end */
-    const PieceTrie *kept; /* user-defined pieces, which stay as they are, or NULL */
+    Charsmap *map;              /* or NULL */
+    bool dummy_prefix;          /* one space at the beginning */
+    bool remove_spaces;         /* at both ends, and all but one between words */
+    bool escape_spaces;         /* write them as U+2581 */
+    bool space_is_suffix;       /* the dummy is at the end */
+    const PieceTrie *user_trie; /* user-defined pieces, which stay as they are, or NULL */
 } Normalizer;
 
 struct SentencePiece {
@@ -33,7 +33,7 @@ struct SentencePiece {
     Normalizer normalizer, denormalizer;
     int unknown;
     int byte_ids[256];           /* if `bytes` */
-    float least;                 /* score of normal pieces */
+    float min_score;             /* score of normal pieces */
     PieceTrie *trie, *user_trie; /* normal, user-defined and unused pieces; user-defined ones, or NULL */
     HashMap *reserved;           /* the other pieces */
 };

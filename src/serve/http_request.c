@@ -286,34 +286,33 @@ typedef struct {
     size_t most;
     StrBuf body;
     bool sound, too_large;
-} Unpacking;
+} UnpackJob;
 
 static void unpack(void *context) {
-    Unpacking *unpacking = context;
-    unpacking->sound =
-        gzip_expand(unpacking->packed, unpacking->most, &unpacking->body, &unpacking->too_large);
+    UnpackJob *job = context;
+    job->sound = gzip_expand(job->packed, job->most, &job->body, &job->too_large);
 }
 
 /* Replaces a packed body, or refuses the request. Both have the limit of a body, and count as one. */
 static void unpack_body(HttpRequest *request) {
     HttpServer *server = request->server;
-    Unpacking unpacking = {.packed = strbuf_view(&request->body), .most = server->options.max_body};
-    if (!mem_scope_run(request->scope, unpack, &unpacking)) {
+    UnpackJob job = {.packed = strbuf_view(&request->body), .most = server->options.max_body};
+    if (!mem_scope_run(request->scope, unpack, &job)) {
         request->refused = UNAVAILABLE; /* the scope is empty now */
         count_freed(server, request->body.length, 0);
         request->body = (StrBuf){0};
         return;
     }
-    if (!unpacking.sound) {
-        request->refused = unpacking.too_large ? TOO_LARGE : BAD_REQUEST;
+    if (!job.sound) {
+        request->refused = job.too_large ? TOO_LARGE : BAD_REQUEST;
         return;
     }
     pthread_mutex_lock(&server->lock);
-    server->body_bytes += unpacking.body.length - request->body.length;
+    server->body_bytes += job.body.length - request->body.length;
     bool fits = server->body_bytes <= server->options.max_bodies;
     pthread_mutex_unlock(&server->lock);
     mem_scope_run(request->scope, free_body, &request->body);
-    request->body = unpacking.body;
+    request->body = job.body;
     if (!fits) request->refused = UNAVAILABLE;
 }
 

@@ -21,11 +21,11 @@ typedef struct {
     attn_mt_model *handle;
     OpenedGuide *guides; /* [guide_count] */
     int guide_count;
-} Opened;
+} OpenedModel;
 
 struct LoadedModel {
     ModelCache *cache;
-    Opened opened;
+    OpenedModel opened;
     size_t bytes;
     int references;
     LoadedModel *next; /* of ModelCache.closing */
@@ -71,7 +71,7 @@ static void unlock(const ModelCache *cache) { pthread_mutex_unlock(cache->option
 
 /* ---- loading and closing ---- */
 
-static void close_model(Opened *opened) {
+static void close_model(OpenedModel *opened) {
     for (int i = 0; i < opened->guide_count; i++) {
         attn_mt_glossary_close(opened->guides[i].glossary);
         attn_mt_memory_close(opened->guides[i].memory);
@@ -79,7 +79,7 @@ static void close_model(Opened *opened) {
     }
     mem_free(opened->guides);
     attn_mt_close(opened->handle);
-    *opened = (Opened){0};
+    *opened = (OpenedModel){0};
 }
 
 static attn_mt_status open_guide(const ModelGuide *guide, const attn_mt_model *model, OpenedGuide *opened,
@@ -96,7 +96,7 @@ static attn_mt_status open_guide(const ModelGuide *guide, const attn_mt_model *m
     return failed;
 }
 
-static attn_mt_status open_guides(const CachedModel *model, Opened *opened, attn_mt_error *error) {
+static attn_mt_status open_guides(const CachedModel *model, OpenedModel *opened, attn_mt_error *error) {
     attn_mt_status failed = ATTN_MT_OK;
     opened->guides = mem_alloc((size_t)model->guide_count, sizeof *opened->guides);
     opened->guide_count = model->guide_count;
@@ -136,11 +136,11 @@ static attn_mt_status check_languages(const CachedModel *model, attn_mt_error *e
     return same ? ATTN_MT_OK : ATTN_MT_DATA;
 }
 
-static attn_mt_status open_model(const CachedModel *model, Opened *opened, attn_mt_error *error) {
+static attn_mt_status open_model(const CachedModel *model, OpenedModel *opened, attn_mt_error *error) {
     const ModelCacheOptions *options = &model->cache->options;
     attn_mt_options translation = {.shortlist = options->shortlist};
     attn_mt_result *empty = NULL;
-    *opened = (Opened){0};
+    *opened = (OpenedModel){0};
     attn_mt_status failed = attn_mt_open(&opened->handle, (const char *const *)model->paths.items,
                                          (int)model->paths.count, options->precision, error);
     /* Without texts, this checks the options. */
@@ -172,7 +172,7 @@ static void drop_current(CachedModel *model) {
     loaded_model_release(old);
 }
 
-static void set_current(CachedModel *model, const Opened *opened) {
+static void set_current(CachedModel *model, const OpenedModel *opened) {
     ModelCache *cache = model->cache;
     LoadedModel *loaded = mem_alloc(1, sizeof *loaded);
     *loaded = (LoadedModel){cache, *opened, attn_mt_model_bytes(opened->handle), 1, NULL};
@@ -228,7 +228,7 @@ static void fail(CachedModel *model, attn_mt_status failure, const char *message
 static void load(CachedModel *model) {
     ModelCache *cache = model->cache;
     attn_mt_error error;
-    Opened opened;
+    OpenedModel opened;
     model->references++;
     unlock(cache);
     attn_mt_status failed = open_model(model, &opened, &error);
@@ -383,7 +383,7 @@ attn_mt_status cached_model_failure(const CachedModel *model, const char **reaso
 const attn_mt_model *loaded_model_handle(const LoadedModel *loaded) { return loaded->opened.handle; }
 
 attn_mt_guide loaded_model_guide(const LoadedModel *loaded, const char *target) {
-    const Opened *opened = &loaded->opened;
+    const OpenedModel *opened = &loaded->opened;
     attn_mt_guide guide = {.size = sizeof guide, .target_language = target};
     for (int i = 0; i < opened->guide_count; i++) {
         const char *own = opened->guides[i].target;
@@ -435,7 +435,7 @@ CachedModel *model_cache_add(ModelCache *cache, const ModelSource *source) {
 
 Status cached_model_load(CachedModel *model) {
     attn_mt_error error;
-    Opened opened;
+    OpenedModel opened;
     attn_mt_status failed = open_model(model, &opened, &error);
     if (failed) {
         Status status = failed == ATTN_MT_MEMORY ? STATUS_RUNTIME : (Status)failed;

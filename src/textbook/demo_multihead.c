@@ -51,7 +51,7 @@ typedef struct {
     StrBuf inputs; /* queries, keys and parameters as text, if there are at most MAX_SHOWN components */
     real *weights; /* [heads, rows, KEYS] */
     real *results; /* [rows, size] */
-} Computed;
+} Outputs;
 
 static void write_inputs(const DemoLengths *lengths, const Tensor *queries, const Tensor *keys,
                          const ParamSet *params, StrBuf *out) {
@@ -62,7 +62,7 @@ static void write_inputs(const DemoLengths *lengths, const Tensor *queries, cons
     toy_write_parameters(params, out);
 }
 
-static void compute(const MultiheadOptions *options, const DemoLengths *lengths, Computed *out) {
+static void compute(const MultiheadOptions *options, const DemoLengths *lengths, Outputs *out) {
     int rows = demo_lengths_rows(lengths), keys = lengths->batch * KEYS, size = options->size;
     uint64_t seed = (uint64_t)options->seed;
     ParamSet *params = params_new();
@@ -112,24 +112,24 @@ static void describe(const MultiheadOptions *options, const DemoLengths *lengths
                   lengths->batch, lengths->queries, KEYS, lengths->batch, lengths->queries, options->size);
 }
 
-static void show(const MultiheadOptions *options, const DemoLengths *lengths, const Computed *computed,
+static void show(const MultiheadOptions *options, const DemoLengths *lengths, const Outputs *outputs,
                  DemoOutput *out) {
     int rows = demo_lengths_rows(lengths), columns = options->size < MAX_SHOWN ? options->size : MAX_SHOWN;
-    real *first = first_columns(computed->results, rows, options->size, columns);
+    real *first = first_columns(outputs->results, rows, options->size, columns);
     char title[64];
     describe(options, lengths, &out->text);
-    strbuf_add(&out->text, strbuf_view(&computed->inputs));
+    strbuf_add(&out->text, strbuf_view(&outputs->inputs));
     for (int h = 0; h < options->heads; h++) {
         snprintf(title, sizeof title, "weights of head %d", h + 1);
         DemoRows head = {
-            title,       "query", lengths->batch, lengths->queries, KEYS, computed->weights + h * rows * KEYS,
+            title,       "query", lengths->batch, lengths->queries, KEYS, outputs->weights + h * rows * KEYS,
             lengths->row};
         demo_write_rows(&head, &out->text);
     }
     const char *name = columns < options->size ? "the first numbers of the result" : "result";
     DemoRows result = {name, "query", lengths->batch, lengths->queries, columns, first, NULL};
     demo_write_rows(&result, &out->text);
-    DemoRows all = {"", "head and query", options->heads, rows, KEYS, computed->weights, NULL};
+    DemoRows all = {"", "head and query", options->heads, rows, KEYS, outputs->weights, NULL};
     snprintf(title, sizeof title, "attention of %d heads, %s keys", options->heads,
              options->inputs == INPUTS_EQUAL ? "equal" : "random");
     demo_draw_weights(&all, title, options->cell, out);
@@ -149,12 +149,12 @@ static Status demo_multihead(const void *user_options) {
     }
     Status status = demo_begin(&out, options->output, SUFFIXES);
     if (status == STATUS_OK) {
-        Computed computed;
-        compute(options, &lengths, &computed);
-        show(options, &lengths, &computed, &out);
-        strbuf_free(&computed.inputs);
-        mem_free(computed.weights);
-        mem_free(computed.results);
+        Outputs outputs;
+        compute(options, &lengths, &outputs);
+        show(options, &lengths, &outputs, &out);
+        strbuf_free(&outputs.inputs);
+        mem_free(outputs.weights);
+        mem_free(outputs.results);
     }
     return demo_finish(&out, status, options->quiet);
 }

@@ -153,7 +153,7 @@ static const double RATE = 0.2, MIN_WIDTH = 1e-6, MAX_WIDTH = 1e6;
 
 typedef struct {
     double width[CURVE_POINTS], at_keys[CURVE_POINTS], at_queries[CURVE_POINTS];
-} Learned;
+} LearnedWidth;
 
 /* Returns the mean; *slope is its derivative. */
 static double loss_at_keys(const Data *d, double width, bool leave_out, double *slope) {
@@ -172,7 +172,7 @@ static double loss_at_keys(const Data *d, double width, bool leave_out, double *
     return loss;
 }
 
-static void learn(const Data *d, double width, bool leave_out, Learned *learned) {
+static void learn(const Data *d, double width, bool leave_out, LearnedWidth *learned) {
     double estimates[QUERIES], slope;
     for (int s = 0; s < CURVE_POINTS; s++) {
         learned->width[s] = width;
@@ -217,7 +217,7 @@ static void write_errors(const Data *d, StrBuf *out) {
     strbuf_add(out, SV("\n"));
 }
 
-static void write_learned(const Learned *with, const Learned *without, StrBuf *out) {
+static void write_learned(const LearnedWidth *with, const LearnedWidth *without, StrBuf *out) {
     static const int SHOWN[] = {0, 1, 2, 5, 10, 20, 50, 100, STEPS};
     strbuf_add(out, SV("\nthe Gaussian's width, learned by gradient descent of the mean of (f(x) - y)^2 over "
                        "the keys\n        x itself is a key                           x itself is left out\n"
@@ -227,7 +227,7 @@ static void write_learned(const Learned *with, const Learned *without, StrBuf *o
         int s = SHOWN[i];
         strbuf_format(out, "\n%6d", s);
         for (int side = 0; side < 2; side++) {
-            const Learned *l = side == 0 ? with : without;
+            const LearnedWidth *l = side == 0 ? with : without;
             write_number(l->width[s], out);
             write_number(l->at_keys[s], out);
             write_number(l->at_queries[s], out);
@@ -270,7 +270,7 @@ static void draw_widths(const Data *d, StrBuf *out) {
     draw("Attention pooling with Gaussians of several widths", d, series, WIDTHS, out);
 }
 
-static void draw_learned(const Learned *with, const Learned *without, StrBuf *out) {
+static void draw_learned(const LearnedWidth *with, const LearnedWidth *without, StrBuf *out) {
     double step[CURVE_POINTS];
     for (int s = 0; s < CURVE_POINTS; s++) step[s] = s;
     PlotSeries series[] = {{"x is a key: at keys", step, with->at_keys, CURVE_POINTS, false},
@@ -316,7 +316,7 @@ static void draw_weights(const PoolingOptions *options, const Data *d, DemoOutpu
 static void show(const PoolingOptions *options, DemoOutput *out) {
     Data data = data_make(options);
     double estimates[KERNELS][QUERIES];
-    Learned *learned = mem_alloc(2, sizeof *learned);
+    LearnedWidth *learned = mem_alloc(2, sizeof *learned);
     for (int k = 0; k < KERNELS; k++) estimate(&data, (Kernel)k, options->width, estimates[k]);
     for (int side = 0; side < 2; side++) learn(&data, options->width, side == 1, &learned[side]);
     strbuf_format(&out->text,
