@@ -28,12 +28,12 @@ static void name_block(StrBuf *name, const char *half, int layer, const char *th
 
 static const NamingScheme NAMING = {.names = NAMES, .transposed = true, .block = name_block};
 
-static Status setting_demand(const Import *im, const char *key, bool wanted) {
-    double value = import_setting_number(im, key, wanted);
-    if (fabs(value - wanted) < 1e-9) return STATUS_OK;
-    return import_refuse(key, fabs(value - !wanted) > 1e-9 ? SV("a number")
-                              : wanted                     ? SV("false")
-                                                           : SV("true"));
+static Status require_setting(const Import *im, const char *key, bool supported) {
+    double value = import_setting_number(im, key, supported);
+    if (fabs(value - supported) < 1e-9) return STATUS_OK;
+    return import_refuse(key, fabs(value - !supported) > 1e-9 ? SV("a number")
+                              : supported                     ? SV("false")
+                                                              : SV("true"));
 }
 
 /* Sizes have no default: another size would read other numbers. */
@@ -52,16 +52,16 @@ static Status require_sizes(const Import *im) {
 static Status check_hugging_face(const Import *im) {
     static const struct {
         const char *key;
-        bool wanted;
-    } demands[] = {{"static_position_embeddings", true},
-                   {"normalize_embedding", false},
-                   {"normalize_before", false},
-                   {"add_final_layer_norm", false},
-                   {"is_encoder_decoder", true}};
+        bool supported;
+    } required[] = {{"static_position_embeddings", true},
+                    {"normalize_embedding", false},
+                    {"normalize_before", false},
+                    {"add_final_layer_norm", false},
+                    {"is_encoder_decoder", true}};
     StrView type = import_setting_text(im, "model_type", "");
     if (!sv_equal(type, SV("marian"))) return import_refuse("model_type", type);
-    for (size_t i = 0; i < sizeof demands / sizeof *demands; i++)
-        TRY(setting_demand(im, demands[i].key, demands[i].wanted));
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        TRY(require_setting(im, required[i].key, required[i].supported));
     TRY(require_sizes(im));
     if (fabs(import_setting_number(im, "encoder_attention_heads", 0) -
              import_setting_number(im, "decoder_attention_heads", 0)) > 0)

@@ -57,9 +57,9 @@ static int marian_number(const Import *im, const char *key, int missing) {
     return atoi(digits);
 }
 
-static Status marian_demand(const Import *im, const char *key, const char *wanted) {
-    StrView value = marian_text(im, key, wanted);
-    return sv_equal(value, sv(wanted)) ? STATUS_OK : import_refuse(key, value);
+static Status marian_require(const Import *im, const char *key, const char *supported) {
+    StrView value = marian_text(im, key, supported);
+    return sv_equal(value, sv(supported)) ? STATUS_OK : import_refuse(key, value);
 }
 
 static Status check_marian(const Import *im, bool *ssru, bool *pre) {
@@ -73,17 +73,17 @@ static Status check_marian(const Import *im, bool *ssru, bool *pre) {
     StrView type = marian_text(im, "type", "transformer"),
             autoreg = marian_text(im, "transformer-decoder-autoreg", "self-attention");
     if (!sv_equal(type, SV("transformer"))) return import_refuse("type", type);
-    for (size_t i = 0; i < sizeof off / sizeof *off; i++) TRY(marian_demand(im, off[i], "false"));
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) TRY(marian_require(im, off[i], "false"));
     *ssru = sv_equal(autoreg, SV("rnn"));
     if (!*ssru && !sv_equal(autoreg, SV("self-attention")))
         return import_refuse("transformer-decoder-autoreg", autoreg);
-    if (*ssru) TRY(marian_demand(im, "dec-cell", "ssru"));
+    if (*ssru) TRY(marian_require(im, "dec-cell", "ssru"));
     StrView before = marian_text(im, "transformer-preprocess", ""),
             after = marian_text(im, "transformer-postprocess", "dan");
     *pre = sv_equal(before, SV("n")) && sv_equal(after, SV("da"));
     if (!*pre && (before.length > 0 || !sv_equal(after, SV("dan"))))
         return import_refuse("transformer-postprocess", after);
-    TRY(marian_demand(im, "transformer-ffn-depth", "2"));
+    TRY(marian_require(im, "transformer-ffn-depth", "2"));
     StrView combine = marian_text(im, "factors-combine", "sum"),
             lemma = marian_text(im, "lemma-dim-emb", "0");
     if (!sv_equal(combine, SV("sum"))) return import_refuse("factors-combine", combine);

@@ -26,7 +26,7 @@ typedef struct {
     z_stream stream;
     unsigned char raw[RAW_BYTES];
     size_t raw_start, raw_end;
-    long long taken; /* bytes read from the descriptor */
+    long long bytes_read; /* bytes read from the descriptor */
 } Source;
 
 static bool is_dash(const char *path) { return strcmp(path, "-") == 0; }
@@ -68,7 +68,7 @@ static Status source_fill(Source *source) {
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", source->path, strerror(errno));
     source->ended = got == 0;
     source->raw_end += (size_t)got;
-    source->taken += got;
+    source->bytes_read += got;
     return STATUS_OK;
 }
 
@@ -457,5 +457,5 @@ bool line_reader_has_bom(const LineReader *reader) { return reader->marked; }
 long long line_reader_consumed(const LineReader *reader) {
     const Source *source = reader->source;
     size_t held = source->gzip ? 0 : reader->held.length - reader->start;
-    return source->taken - (long long)(source->raw_end - source->raw_start + held);
+    return source->bytes_read - (long long)(source->raw_end - source->raw_start + held);
 }

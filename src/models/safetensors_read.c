@@ -35,7 +35,7 @@ typedef struct {
 struct SafeFile {
     char *path;
     int fd;
-    struct stat about;
+    struct stat info;
     size_t payload_bytes; /* size of the file without its header */
     char *header;         /* `header_length` bytes and a NUL */
     size_t header_length;
@@ -102,11 +102,11 @@ static Status read_header(SafeFile *file) {
     if (file->fd < 0)
         return status_fail(STATUS_RUNTIME, "cannot open '%.700s': %s", file->path, strerror(errno));
     mem_scope_set_file(file->fd);
-    if (fstat(file->fd, &file->about) != 0)
+    if (fstat(file->fd, &file->info) != 0)
         return status_fail(STATUS_RUNTIME, "cannot read '%.700s': %s", file->path, strerror(errno));
-    if (S_ISDIR(file->about.st_mode)) return fail_folder(file);
-    if (!S_ISREG(file->about.st_mode)) return bad(file, "not a regular file");
-    uint64_t size = (uint64_t)file->about.st_size, length;
+    if (S_ISDIR(file->info.st_mode)) return fail_folder(file);
+    if (!S_ISREG(file->info.st_mode)) return bad(file, "not a regular file");
+    uint64_t size = (uint64_t)file->info.st_size, length;
     if (size < LENGTH_BYTES + 2)
         return hint_models(bad(file, "not a model file: too short (%llu bytes)", (unsigned long long)size));
     TRY(read_fully(file, &length, LENGTH_BYTES));
@@ -340,7 +340,7 @@ void safetensors_close(SafeFile *file) {
     mem_free(file);
 }
 
-const struct stat *safetensors_stat(const SafeFile *file) { return &file->about; }
+const struct stat *safetensors_stat(const SafeFile *file) { return &file->info; }
 
 bool safetensors_has_digests(const SafeFile *file) {
     return safetensors_metadata(file, SAFETENSORS_PAYLOAD_KEY) !=

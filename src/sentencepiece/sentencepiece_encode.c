@@ -45,8 +45,8 @@ typedef struct {
 } Span;
 
 struct SentencePieceScratch {
-    Candidate *found; /* [SENTENCEPIECE_PIECE_BYTES + 1] */
-    Best *best;       /* [bytes + 1] the best pieces up to each byte */
+    Candidate *candidates; /* [SENTENCEPIECE_PIECE_BYTES + 1] */
+    Best *best;            /* [bytes + 1] the best pieces up to each byte */
     Edge *edges;
     ptrdiff_t *last; /* [bytes + 1] the last edge that ends there, or -1 */
     double *sums;    /* [bytes + 1] of the probabilities of all ways to get there, as a logarithm */
@@ -60,7 +60,7 @@ struct SentencePieceScratch {
 
 void sentencepiece_scratch_free(struct SentencePieceScratch *scratch) {
     if (!scratch) return;
-    mem_free(scratch->found);
+    mem_free(scratch->candidates);
     mem_free(scratch->best);
     mem_free(scratch->edges);
     mem_free(scratch->last);
@@ -114,7 +114,7 @@ static float piece_score(const ModelPiece *piece) {
 
 /* All pieces that start at `start`, in the order of their ends, and the character as unknown if it is
  * none. */
-static size_t find_pieces(const SentencePiece *model, StrView text, size_t start, Candidate *found) {
+static size_t find_pieces(const SentencePiece *model, StrView text, size_t start, Candidate *candidates) {
     size_t character = character_bytes(text.data[start]), count = 0;
     bool whole = false; /* is the character at `start` a piece? */
     int node = 0;
@@ -123,11 +123,12 @@ static size_t find_pieces(const SentencePiece *model, StrView text, size_t start
         if (node == 0) break;
         int id = piece_trie_id(model->trie, node);
         if (id < 0 || model->pieces[id].kind == PIECE_UNUSED) continue;
-        found[count++] = (Candidate){i + 1, piece_score(&model->pieces[id]), id};
+        candidates[count++] = (Candidate){i + 1, piece_score(&model->pieces[id]), id};
         whole |= i + 1 - start == character;
     }
     if (!whole)
-        found[count++] = (Candidate){start + character, model->min_score - UNKNOWN_PENALTY, model->unknown};
+        candidates[count++] =
+            (Candidate){start + character, model->min_score - UNKNOWN_PENALTY, model->unknown};
     return count;
 }
 
@@ -157,8 +158,8 @@ static void encode_unigram(const SentencePiece *model, SentencePieceText *result
     size_t farthest = 0;
     for (size_t start = 0; start < text.length; start += character_bytes(text.data[start])) {
         set_back(best, start, farthest);
-        size_t count = find_pieces(model, text, start, scratch->found);
-        for (const Candidate *c = scratch->found; c < scratch->found + count; c++) {
+        size_t count = find_pieces(model, text, start, scratch->candidates);
+        for (const Candidate *c = scratch->candidates; c < scratch->candidates + count; c++) {
             offer(&best[c->end], c->score + best[start].score, start, c->id);
             if (c->end > farthest) farthest = c->end;
         }
@@ -189,9 +190,9 @@ static void build_lattice(const SentencePiece *model, StrView text, double alpha
         scratch->sums[i] = i == 0 ? 0 : -INFINITY;
     }
     for (size_t start = 0; start < text.length; start += character_bytes(text.data[start])) {
-        size_t count = find_pieces(model, text, start, scratch->found);
+        size_t count = find_pieces(model, text, start, scratch->candidates);
         MEM_GROW(scratch->edges, scratch->edge_capacity, (size_t)edges + count);
-        for (const Candidate *c = scratch->found; c < scratch->found + count; c++) {
+        for (const Candidate *c = scratch->candidates; c < scratch->candidates + count; c++) {
             double score = alpha * (double)c->score;
             scratch->edges[edges] = (Edge){start, score, c->id, scratch->last[c->end]};
             scratch->last[c->end] = edges++;
@@ -354,7 +355,8 @@ static bool begin(const Normalizer *normalizer, StrView line, SentencePieceText 
     result->count = 0;
     if (!result->scratch) {
         result->scratch = mem_alloc(1, sizeof *result->scratch);
-        result->scratch->found = mem_alloc(SENTENCEPIECE_PIECE_BYTES + 1, sizeof *result->scratch->found);
+        result->scratch->candidates =
+            mem_alloc(SENTENCEPIECE_PIECE_BYTES + 1, sizeof *result->scratch->candidates);
     }
     sentencepiece_normalize(normalizer, line, result);
     return result->normal.length > 0;

@@ -91,12 +91,12 @@ static bool next_parameter(StrView *header, StrView *name, StrBuf *value) {
 
 /* The parameter of a header in new memory; NULL if it has none of this name. The value of the header itself
  * is no parameter. */
-static char *find_parameter(StrView header, const char *wanted) {
+static char *find_parameter(StrView header, const char *requested) {
     StrBuf value = {0};
     StrView name, first;
     sv_next(&header, ';', &first);
     while (next_parameter(&header, &name, &value))
-        if (name.length == strlen(wanted) && starts_with_name(name, wanted))
+        if (name.length == strlen(requested) && starts_with_name(name, requested))
             return strbuf_text(&value)[0] ? value.data : mem_strdup("");
     return NULL;
 }

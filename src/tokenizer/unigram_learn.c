@@ -46,8 +46,8 @@ typedef struct {
     double total;        /* of the counts of words */
     HashMap *characters; /* that become pieces: with their counts */
     PieceList pieces;
-    PieceTrie *trie; /* of `pieces` */
-    double least;    /* score of `pieces` */
+    PieceTrie *trie;  /* of `pieces` */
+    double min_score; /* score of `pieces` */
     /* scratch of one word */
     Edge *edges;
     size_t edge_count, edge_capacity;
@@ -184,10 +184,10 @@ static void make_seeds(Learner *l) {
 static void index_pieces(Learner *l) {
     size_t count = l->pieces.count;
     TriePiece *pieces = mem_alloc(count + 1, sizeof *pieces);
-    l->least = 0;
+    l->min_score = 0;
     for (size_t i = 0; i < count; i++) {
         pieces[i] = (TriePiece){l->pieces.items[i].text, (int)i};
-        l->least = fmin(l->least, l->pieces.items[i].score);
+        l->min_score = fmin(l->min_score, l->pieces.items[i].score);
     }
     piece_trie_free(l->trie);
     l->trie = piece_trie_new(pieces, count, NULL);
@@ -212,7 +212,7 @@ static void find_edges(Learner *l, StrView word, int without) {
         }
         if (!whole)
             l->edges[l->edge_count++] =
-                (Edge){start, start + character, UNKNOWN_PIECE, l->least - UNKNOWN_PENALTY};
+                (Edge){start, start + character, UNKNOWN_PIECE, l->min_score - UNKNOWN_PENALTY};
     }
 }
 
@@ -406,7 +406,7 @@ static SentencePiece *finish(Learner *l, size_t target_size) {
         add_piece(&characters, hashmap_key(l->characters, i), (double)hashmap_value(l->characters, i), true);
     sort_pieces(&characters);
     if (characters.count > target_size) characters.count = target_size;
-    double missing = l->least;
+    double missing = l->min_score;
     for (size_t i = 0; i < characters.count; i++) {
         int id = piece_trie_find(l->trie, characters.items[i].text);
         if (id < 0) missing -= SCORE_STEP;

@@ -8,10 +8,10 @@ typedef struct {
     Ensemble models;
     StrList paths; /* of its only model */
     Translator *translator;
-} Step;
+} PivotStep;
 
 struct Pivot {
-    Step *steps; /* [count] */
+    PivotStep *steps; /* [count] */
     size_t count;
 };
 
@@ -21,7 +21,7 @@ void pivot_route_free(PivotRoute *route) {
 }
 
 /* `before`: the translator of the step before, or NULL. */
-static Status step_open(Step *step, const char *path, char *target, WeightFormat format,
+static Status step_open(PivotStep *step, const char *path, char *target, WeightFormat format,
                         const UserOptions *user_options, const TranslatorOptions *options, Translator *before,
                         Workers *workers) {
     TranslatorOptions own = *options;

@@ -80,7 +80,7 @@ static void test_findings(void **state) {
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         PairStats stats = stats_of(CASES[i].text);
         const Finding *finding = &stats.findings[CASES[i].kind];
-        long line = finding->count > 0 ? finding->places[0].line : 0;
+        long line = finding->count > 0 ? finding->locations[0].line : 0;
         if (finding->count != (CASES[i].line > 0) || line != CASES[i].line)
             fail_msg("case %zu: %ld found, line %ld", i, finding->count, line);
         pair_stats_free(&stats);
