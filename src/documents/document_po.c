@@ -370,7 +370,7 @@ static Status read(Document *document) {
 /* ---- writing ---- */
 
 /* Gives a translation the line ends at start and end of its source. */
-static void agree_line_ends(StrView source, StrBuf *text) {
+static void copy_line_ends(StrView source, StrBuf *text) {
     StrView middle = sv_trim(strbuf_view(text));
     size_t start = 0, end = source.length;
     while (start < source.length && char_is_space(source.data[start])) start++;
@@ -406,7 +406,7 @@ static bool is_usable(const Document *document, const Entry *entry) {
         add_source(document, entry, segment, &source);
         usable = segment->is_translated && rewrap(text_view(&source), segment);
         if (!usable) break;
-        agree_line_ends(text_view(&source), &segment->translation);
+        copy_line_ends(text_view(&source), &segment->translation);
         usable = po_format_agrees(entry->format, text_view(&source), strbuf_view(&segment->translation));
     }
     strbuf_free(&source);

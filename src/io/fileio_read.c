@@ -79,7 +79,7 @@ static bool is_gzip(const Source *source) {
 
 /* After a read: decides by the first two bytes whether this is gzip. A single byte is enough unless it is
  * 0x1F. */
-static Status source_decide(Source *source, bool *waiting) {
+static Status source_detect_gzip(Source *source, bool *waiting) {
     size_t held = source->raw_end - source->raw_start;
     *waiting = !source->ended && held == 1 && source->raw[source->raw_start] == 0x1F;
     if (*waiting) return STATUS_OK;
@@ -141,7 +141,7 @@ static Status source_read(Source *source, char *out, size_t *got, bool *end) {
     if (source_needs_input(source)) TRY(source_fill(source));
     if (!source->decided) {
         bool waiting;
-        TRY(source_decide(source, &waiting));
+        TRY(source_detect_gzip(source, &waiting));
         if (waiting) return STATUS_OK;
     }
     if (source->gzip && source->member_ended) TRY(source_next_member(source));

@@ -18,12 +18,12 @@ typedef struct {
     const MarkedText *marked;
     const Translation *translation;
     const TranslationItem *item;
-    int units;      /* of the translation's item */
-    UnitText *text; /* [units] */
-    int *belongs;   /* [units] the source token that each belongs to */
-    int *token;     /* [marks] source tokens before it; pairs enclose whole units */
-    Slot *slot;     /* [marks] */
-    int *owner;     /* [source tokens + 1] scratch: the pair that encloses it, -1 none */
+    int units;          /* of the translation's item */
+    UnitText *text;     /* [units] */
+    int *source_tokens; /* [units] the source token that each belongs to */
+    int *token;         /* [marks] source tokens before it; pairs enclose whole units */
+    Slot *slot;         /* [marks] */
+    int *owner;         /* [source tokens + 1] scratch: the pair that encloses it, -1 none */
     int *after;  /* [source tokens + 1] scratch: the first unit after all units that belong to it, -1 none */
     int *inside; /* [units + 1] scratch: the pair that encloses this position, -1 none */
     int *order;  /* units and marks in order, as in MarkupOrder */
@@ -95,7 +95,7 @@ static void find_unit_texts(Placement *p, const Tokenizer *target, const int *un
 }
 
 /* Find the source token, the first one of its unit, that each unit of the translation belongs to. */
-static void find_belongs(Placement *p, const int *target_unit, const int *source_unit) {
+static void assign_by_attention(Placement *p, const int *target_unit, const int *source_unit) {
     int S = p->translation->source_length;
     float *weight = mem_alloc((size_t)S, sizeof *weight); /* of source units */
     for (int t = 0; t < p->item->length; t++) {
@@ -105,7 +105,7 @@ static void find_belongs(Placement *p, const int *target_unit, const int *source
         if (t + 1 < p->item->length && target_unit[t + 1] == target_unit[t]) continue;
         for (int s = row.first; s < end; s++)
             if (weight[source_unit[s]] > weight[source_unit[best]]) best = s;
-        p->belongs[target_unit[t]] = best;
+        p->source_tokens[target_unit[t]] = best;
         for (int s = row.first; s < end; s++) weight[source_unit[s]] = 0;
     }
     mem_free(weight);
@@ -219,7 +219,7 @@ static void place_pairs(Placement *p, const Range *range) {
     int current = -1;
     Slot run = {0};
     for (int u = range->from; u < range->to; u++) {
-        int s = p->belongs[u], owner = s >= range->source && s < range->source_end ? p->owner[s] : -1;
+        int s = p->source_tokens[u], owner = s >= range->source && s < range->source_end ? p->owner[s] : -1;
         if (owner < 0) continue;
         if (owner != current) run = (Slot){.from = u};
         current = owner;
@@ -234,7 +234,7 @@ static void place_pairs(Placement *p, const Range *range) {
 static int cut_units(const Placement *p, const Range *range, int token) {
     int cut = range->from;
     for (int u = range->from, more = 0, most = 0; u < range->to; u++) {
-        more += p->belongs[u] < token ? 1 : -1;
+        more += p->source_tokens[u] < token ? 1 : -1;
         if (more <= most) continue;
         most = more;
         cut = u + 1;
@@ -247,8 +247,8 @@ static void place_points(Placement *p, const Range *range) {
     for (int s = range->source; s <= range->source_end; s++) p->after[s] = -1;
     for (int k = range->from; k <= range->to; k++) p->inside[k] = -1;
     for (int u = range->from; u < range->to; u++)
-        if (p->belongs[u] >= range->source && p->belongs[u] < range->source_end)
-            p->after[p->belongs[u]] = u + 1;
+        if (p->source_tokens[u] >= range->source && p->source_tokens[u] < range->source_end)
+            p->after[p->source_tokens[u]] = u + 1;
     for (int s = range->source, last = -1; s < range->source_end; s++)
         p->after[s] = last = p->after[s] >= 0 ? p->after[s] : last;
     for (int m = range->first; m < range->end; m = next_mark(p, m))
@@ -310,11 +310,11 @@ static void place_range(Placement *p, Range range) {
 
 /* Without attention, or if `in_order`: units belong to the source unit at the same share of the text, so that
  * marks keep their order. */
-static void belong_in_order(Placement *p, const int *source_unit) {
+static void assign_in_order(Placement *p, const int *source_unit) {
     int S = p->translation->source_length, units = S > 0 ? source_unit[S - 1] + 1 : 0;
     for (int u = 0, s = 0; u < p->units; u++) {
         while (s + 1 < S && source_unit[s] < (int)((double)u * units / p->units)) s++;
-        p->belongs[u] = s;
+        p->source_tokens[u] = s;
     }
 }
 
@@ -347,7 +347,7 @@ void markup_place(const MarkedText *marked, const Translation *translation, int 
     text_units(source, translation->source, translation->source_word, (int)S, source_unit);
     p.units = text_units(target, item->ids, item->word, (int)T, target_unit);
     p.text = mem_alloc((size_t)p.units, sizeof *p.text);
-    p.belongs = mem_alloc((size_t)p.units, sizeof *p.belongs);
+    p.source_tokens = mem_alloc((size_t)p.units, sizeof *p.source_tokens);
     p.token = mem_alloc(M, sizeof *p.token);
     p.slot = mem_alloc(M, sizeof *p.slot);
     p.owner = mem_alloc(S + 1, sizeof *p.owner);
@@ -356,15 +356,15 @@ void markup_place(const MarkedText *marked, const Translation *translation, int 
     p.order = mem_alloc(M + (size_t)p.units, sizeof *p.order);
     find_unit_texts(&p, target, target_unit);
     if (in_order || !item->attention)
-        belong_in_order(&p, source_unit);
+        assign_in_order(&p, source_unit);
     else if (S > 0)
-        find_belongs(&p, target_unit, source_unit);
+        assign_by_attention(&p, target_unit, source_unit);
     find_tokens(&p, source, source_unit);
     place_marks(&p);
     *out = (MarkupOrder){p.text, p.order, p.order_count};
     mem_free(source_unit);
     mem_free(target_unit);
-    mem_free(p.belongs);
+    mem_free(p.source_tokens);
     mem_free(p.token);
     mem_free(p.slot);
     mem_free(p.owner);

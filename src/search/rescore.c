@@ -215,7 +215,7 @@ static void rescore(Candidates *candidates, int B, const SearchOptions *options,
     mem_free(forced);
 }
 
-static void move_all(HypothesisList *from, HypothesisList *to) {
+static void hypotheses_move(HypothesisList *from, HypothesisList *to) {
     if (from->count == 0) return;
     to->items = mem_realloc(to->items, (size_t)(to->count + from->count), sizeof *to->items);
     memcpy(to->items + to->count, from->items, (size_t)from->count * sizeof *to->items);
@@ -257,7 +257,7 @@ static void search_and_rescore(Rescorer *rescorer, Candidates *forward, int B, c
     rescore(forward, B, options, false);
     rescore(&backward, B, options, options->attention);
     for (int b = 0; b < B; b++) {
-        move_all(&backward.lists[b], &forward->lists[b]);
+        hypotheses_move(&backward.lists[b], &forward->lists[b]);
         hypotheses_free(&backward.lists[b]);
     }
     mem_free(backward.rescored);
@@ -286,8 +286,8 @@ static void rescore_and_rank(Rescorer *rescorer, const Tokens *sources, const Se
 /* ---- searching ---- */
 
 /* Score given translations; the results have the forward models' order of tokens. */
-static void force(const Rescorer *rescorer, const Tokens *sources, const SearchInput *input,
-                  const SearchOptions *options, HypothesisList *results) {
+static void score_targets(const Rescorer *rescorer, const Tokens *sources, const SearchInput *input,
+                          const SearchOptions *options, HypothesisList *results) {
     size_t B = (size_t)input->B;
     Tokens *targets = mem_alloc(B, sizeof *targets);
     if (B > 0) memcpy(targets, input->targets, B * sizeof *targets);
@@ -309,7 +309,7 @@ void rescorer_search(Rescorer *rescorer, const SearchInput *input, const SearchO
         memcpy(sources + (size_t)m * (size_t)B, input->sources + (size_t)rescorer->position[m] * (size_t)B,
                (size_t)B * sizeof *sources);
     if (input->targets)
-        force(rescorer, sources, input, &own, results);
+        score_targets(rescorer, sources, input, &own, results);
     else if (own.decode.beam_size == 1)
         greedy_search(rescorer->forward, sources, input->constraints, B, &own, results);
     else

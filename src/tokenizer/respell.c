@@ -153,7 +153,7 @@ void text_respell(Tokenizer *tokenizer, StrView text, StrBuf *out) {
 static bool is_no_break(int c) { return c == 0xA0 || c == 0x2007 || c == 0x202F; }
 
 /* Appends the text with spaces for no-break ones between letters; returns their number. */
-static int add_parted(StrView text, StrBuf *out) {
+static int add_plain_spaces(StrView text, StrBuf *out) {
     int count = 0, before = -1;
     for (size_t start = 0, end = 0; start < text.length; start = end) {
         int c = utf8_next(text, &end);
@@ -172,9 +172,9 @@ bool text_replace_no_break_spaces(Tokenizer *tokenizer, StrView text, StrBuf *ou
     bool spaces =
         memmem(text.data, text.length, "\xC2\xA0", 2) || memmem(text.data, text.length, "\xE2\x80", 2);
     if (!spaces) return false;
-    bool any = add_parted(text, out) > 0;
-    StrView parted = {out->data + start, out->length - start};
-    if (any && cost_of(tokenizer, parted).tokens < cost_of(tokenizer, text).tokens) return true;
+    bool any = add_plain_spaces(text, out) > 0;
+    StrView spaced = {out->data + start, out->length - start};
+    if (any && cost_of(tokenizer, spaced).tokens < cost_of(tokenizer, text).tokens) return true;
     strbuf_cut(out, start);
     return false;
 }

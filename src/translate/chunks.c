@@ -43,15 +43,15 @@ static bool has_unknown(Tokens tokens) {
 static Tokens chunks_source(Chunks *chunks, Tokenizer *tokenizer, StrView language, StrView text,
                             StrList *unknown) {
     bool raw = chunks->options->raw;
-    StrBuf parted = {0}, repaired = {0}, respelled = {0};
-    if (!raw && text_replace_no_break_spaces(tokenizer, text, &parted)) text = strbuf_view(&parted);
+    StrBuf spaced = {0}, repaired = {0}, respelled = {0};
+    if (!raw && text_replace_no_break_spaces(tokenizer, text, &spaced)) text = strbuf_view(&spaced);
     Tokens tokens = chunks_tokens(chunks, tokenizer, language, text, raw ? unknown : NULL);
     if (!raw && has_unknown(tokens)) {
         utf8_repair(text, &repaired);
         text_respell(tokenizer, strbuf_view(&repaired), &respelled);
         tokens = chunks_tokens(chunks, tokenizer, language, strbuf_view(&respelled), unknown);
     }
-    strbuf_free(&parted);
+    strbuf_free(&spaced);
     strbuf_free(&repaired);
     strbuf_free(&respelled);
     return tokens;
