@@ -164,7 +164,11 @@ void workers_stop_on(Workers *team, const volatile sig_atomic_t *stop) {
     team->stop_on = stop;
 }
 
-static void run_on_all(Workers *team, int count, WorkerTask task, void *context) {
+void workers_run(Workers *team, int count, WorkerTask task, void *context) {
+    if (team->threads == 1 || count <= 1) {
+        for (int i = 0; i < count && !skips_tasks(team); i++) task(context, i, 0);
+        return;
+    }
     assert(is_done(team)); /* a task must not start tasks on its own team */
     pthread_mutex_lock(&team->lock);
     team->task = task;
@@ -179,14 +183,6 @@ static void run_on_all(Workers *team, int count, WorkerTask task, void *context)
     pthread_mutex_lock(&team->lock);
     while (!is_done(team)) pthread_cond_wait(&team->done, &team->lock);
     pthread_mutex_unlock(&team->lock);
-}
-
-void workers_run(Workers *team, int count, WorkerTask task, void *context) {
-    if (team->threads == 1 || count <= 1) {
-        for (int i = 0; i < count && !skips_tasks(team); i++) task(context, i, 0);
-        return;
-    }
-    run_on_all(team, count, task, context);
 }
 
 #ifdef __linux__

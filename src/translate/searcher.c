@@ -106,13 +106,14 @@ static void group_search(void *context, int task, int thread) {
                          .targets = sentences->targets ? targets : NULL,
                          .constraints = job->constraints ? constraints : NULL,
                          .B = B};
-    Scorer *scorer = rescorer_only_scorer(*rescorer);
-    bool beam = scorer && !input.targets && options.decode.beam_size > 1;
-    if (beam)
+    Scorer *scorer = input.targets ? NULL : rescorer_only_scorer(*rescorer);
+    if (!scorer)
+        rescorer_search(*rescorer, &input, &options, results);
+    else if (options.decode.beam_size > 1)
         beam_search(scorer, sources, input.constraints, B, &options, results);
     else
-        rescorer_search(*rescorer, &input, &options, results);
-    if (beam && options.alternatives > 0) search_add_alternatives(scorer, sources, B, &options, results);
+        greedy_search(scorer, sources, input.constraints, B, &options, results);
+    if (scorer && options.alternatives > 0) search_add_alternatives(scorer, sources, B, &options, results);
     for (int b = 0; b < B; b++) job->results[order[b].sentence] = results[b];
     group_done(job, sources, B);
     mem_free(results);
