@@ -63,6 +63,12 @@ real *params_keep_numbers(ParamSet *params, size_t count) {
 real *params_block(const ParamSet *params) {
     return mem_aligned(params->size ? params->size : 1, sizeof(real));
 }
+
+real *params_take_block(ParamSet *params) {
+    real *block = params->data;
+    params->data = NULL;
+    return block;
+}
 void params_allocate(ParamSet *params) { params->data = params_block(params); }
 
 bool params_packs_rows(const Param *p) { return p->panel_use != PANELS_AFFINE; }

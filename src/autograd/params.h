@@ -85,6 +85,8 @@ void params_allocate_packed(ParamSet *params, WeightFormat format);
 void params_initialize(ParamSet *params, uint64_t seed);
 Param *params_find(const ParamSet *params, const char *name);
 real *params_block(const ParamSet *params); /* a zeroed block of this layout; mem_free it */
+/* The block, which the caller owns from now on; the parameters have none any more. */
+real *params_take_block(ParamSet *params);
 /* Renew the packed copies, in any format except WEIGHT_INT8. */
 void params_pack_all(ParamSet *params);
 void params_pack_by(ParamSet *params, Workers *workers); /* on these threads */

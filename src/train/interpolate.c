@@ -135,23 +135,25 @@ static void report(const Line *line, int chosen) {
 
 /* ---- the whole ----------------------------------------------------------------------------------------- */
 
-static Status load(const Line *line, const char *name, real *block) {
+/* *block = the weights of a file of the run. */
+static Status load(const Line *line, const char *name, real **block) {
     char path[4096];
     Seq2Seq *model;
     const ParamSet *params = seq2seq_params(line->checkpoint->model);
     snprintf(path, sizeof path, "%s/%s", line->checkpoint->dir, name);
+    mem_free(*block);
+    *block = NULL;
     TRY(modelfile_load_exact(&model, path, NULL));
-    const ParamSet *loaded = seq2seq_params(model);
-    bool same = loaded->size == params->size;
-    if (same) memcpy(block, loaded->data, params->size * sizeof(real));
+    bool same = seq2seq_params(model)->size == params->size;
+    if (same) *block = params_take_block(seq2seq_params(model));
     seq2seq_free(model);
     return same ? STATUS_OK : status_fail(STATUS_DATA, "'%s' is not of this run", path);
 }
 
 static Status load_both(Line *line) {
     TRY(checkpoint_keep_tuned(line->checkpoint->dir));
-    TRY(load(line, CHECKPOINT_INIT, line->init));
-    return load(line, CHECKPOINT_TUNED, line->tuned);
+    TRY(load(line, CHECKPOINT_INIT, &line->init));
+    return load(line, CHECKPOINT_TUNED, &line->tuned);
 }
 
 static Status save(const Line *line, int chosen) {

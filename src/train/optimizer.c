@@ -66,12 +66,17 @@ Optimizer *optimizer_new(ParamSet *params, Workers *workers, WeightFormat format
     return o;
 }
 
-void optimizer_free(Optimizer *o) {
-    if (!o) return;
-    partition_free(o->partition);
+void optimizer_free_moments(Optimizer *o) {
     mem_free(o->m);
     mem_free(o->v);
     mem_free(o->average);
+    o->m = o->v = o->average = NULL;
+}
+
+void optimizer_free(Optimizer *o) {
+    if (!o) return;
+    partition_free(o->partition);
+    optimizer_free_moments(o);
     mem_free(o);
 }
 

@@ -45,6 +45,8 @@ Status optimizer_check(const Optimizer *optimizer);
 /* Exchange weights and average, and repack: for validating and saving the average. Call twice to undo. */
 void optimizer_swap_average(Optimizer *optimizer);
 void optimizer_repack(Optimizer *optimizer);
+/* Frees moments and average, after the last update and the last save: optimizer_repack alone works then. */
+void optimizer_free_moments(Optimizer *optimizer);
 
 /* ---- schedules: functions of the update number, from 1 ------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/log.h"
+#include "base/mem.h"
 #include "autograd/matmul.h"
 #include "config/auto_config.h"
 #include "distributed/broadcast.h"
@@ -117,9 +118,12 @@ static Status make_model(Run *run) {
     run->model = seq2seq_new(run->config, run->data.source, run->data.target);
     if (run->config->train.shortlist > 0 && group_is_root()) learn_shortlist(run);
     params_initialize(seq2seq_params(run->model), (uint64_t)run->config->train.seed);
-    if (o->init && !o->vocabulary_only && !o->resume)
-        return copy_weights(seq2seq_params(run->model), seq2seq_params(o->init));
-    return STATUS_OK;
+    if (!o->init) return STATUS_OK;
+    Status status = STATUS_OK;
+    if (!o->vocabulary_only && !o->resume)
+        status = copy_weights(seq2seq_params(run->model), seq2seq_params(o->init));
+    mem_free(params_take_block(seq2seq_params(o->init)));
+    return status;
 }
 
 static void make_learner(Run *run) {

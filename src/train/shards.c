@@ -10,14 +10,21 @@
 /* Rows are source and target tokens, with both </s>. */
 enum {
     SHARD_ROWS = 1000,  /* of a shard, about */
-    PASS_ROWS = 1000,   /* of a pass, unless that is too little work for the threads */
-    JOINED = 16,        /* tapes whose weight gradients are one product, in one pass */
     SHARDS_MOST = 8,    /* of a batch */
     PART_ROWS = 60,     /* of a part, about, */
     PART_SENTENCES = 2, /* and its least number of sentences: steps of fewer sentences are slow */
     PARTS_LEAST = 8,    /* of a batch, if it has enough sentences */
     PARTS_MOST = 128,   /* of a batch, unless their rows become too many */
 };
+
+/* A pass has about so many rows, unless that is too little work for the threads. The weight gradients of so
+ * many tapes are one product, in one pass. */
+typedef struct {
+    int rows, joined;
+} PassSize;
+
+enum { LARGE = 20000000 }; /* parameters. Tapes of a large model need the most memory: 600 KB a row */
+static const PassSize PASS = {1000, 16}, PASS_OF_LARGE = {250, 4};
 
 /* A part of a micro-batch: the sentences on one tape. */
 typedef struct {
@@ -61,12 +68,14 @@ struct Shards {
     Tape **tapes; /* [threads], which own the memory of the parts' tapes */
     SumTree *sum;
     Update update;
+    PassSize pass_size;
     Pass pass;
 };
 
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers) {
     Shards *s = mem_alloc(1, sizeof *s);
     *s = (Shards){.model = model, .corpus = corpus, .workers = workers};
+    s->pass_size = seq2seq_params(model)->size < LARGE ? PASS : PASS_OF_LARGE;
     s->sum = sum_tree_new(seq2seq_params(model)->size);
     s->tapes = mem_alloc((size_t)workers_count(workers), sizeof *s->tapes);
     for (int i = 0; i < workers_count(workers); i++) s->tapes[i] = tape_new(seq2seq_params(model), true);
@@ -87,6 +96,13 @@ void shards_free(Shards *s) {
     mem_free(s->tapes);
     sum_tree_free(s->sum);
     mem_free(s);
+}
+
+void shards_release_tapes(Shards *s) {
+    for (int i = 0; i < workers_count(s->workers); i++) {
+        tape_free(s->tapes[i]);
+        s->tapes[i] = tape_new(seq2seq_params(s->model), true);
+    }
 }
 
 SumRest shards_gradients(Shards *s) { return sum_tree_rest(s->sum); }
@@ -190,9 +206,9 @@ static bool pass_is_full(const Shards *s, long rows) {
     size_t parts = s->pass.end - s->pass.first, threads = (size_t)workers_count(s->workers);
     int position = s->update.parts[s->pass.end].position;
     if (parts < 2 * threads) return false;
-    if (position == 0) return rows > PASS_ROWS / 2;
-    if (position % JOINED) return false;
-    return rows > PASS_ROWS && (parts % threads == 0 || rows > 3 * PASS_ROWS);
+    if (position == 0) return rows > s->pass_size.rows / 2;
+    if (position % s->pass_size.joined) return false;
+    return rows > s->pass_size.rows && (parts % threads == 0 || rows > 3 * s->pass_size.rows);
 }
 
 /* The pass that begins with part `first`, before part `end`. Every thread gets equally many queues, as few as
@@ -281,7 +297,7 @@ static void run_pass(Shards *s) {
         size_t first = start[0] > pass->first ? start[0] : pass->first,
                end = start[1] < pass->end ? start[1] : pass->end;
         gradients_collect(pass->gradients[i], pass->tapes + (first - pass->first), (int)(end - first),
-                          JOINED);
+                          s->pass_size.joined);
         if (i || !pass->continues) pass->blocks[i] = sum_tree_block(s->sum);
     }
     workers_run(s->workers, shards * gradients_slices(pass->gradients[0]), add_slice, s);

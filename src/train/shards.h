@@ -35,6 +35,8 @@ typedef struct {
 ShardPlan shards_plan(int sentences, long rows);
 Shards *shards_new(const Seq2Seq *model, const Corpus *corpus, Workers *workers);
 void shards_free(Shards *shards);
+/* Frees the memory of the last pass, until the next shards_run: validation needs as much. */
+void shards_release_tapes(Shards *shards);
 /* The gradients that shards_run computed. The next shards_run needs zeros there (optimizer.h). */
 SumRest shards_gradients(Shards *shards);
 

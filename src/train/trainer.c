@@ -98,6 +98,7 @@ static Status validate(Trainer *t) {
     optimizer_collect(t->run.optimizer);
     TRY(optimizer_check(t->run.optimizer));
     log_progress("validating");
+    shards_release_tapes(t->shards);
     optimizer_swap_average(t->run.optimizer);
     workers_stop_on(t->run.workers, t->run.options->stop); /* a validation may take minutes */
     ValidationScore score = validate_model(t->run.model, &t->run.data.valid, t->run.config, t->run.workers);
@@ -212,8 +213,10 @@ static Status update(Trainer *t) {
 static Status stop(Trainer *t) {
     const Progress *p = &t->run.progress;
     log_progress_end();
-    TRY(run_save(&t->run));
-    TRY(run_save_progress(&t->run));
+    if (t->validated != p->update) { /* otherwise it was saved then, and the moments may be gone */
+        TRY(run_save(&t->run));
+        TRY(run_save_progress(&t->run));
+    }
     Status s =
         status_fail(STATUS_STOPPED, "stopped at update %lld, epoch %lld; everything is saved in '%s'%s",
                     p->update, p->epoch + 1, t->run.options->dir,
@@ -232,8 +235,10 @@ static Status finish(Trainer *t) {
     TRY(run_check_weights(&t->run));
     if (t->validated != t->run.progress.update) TRY(validate(t));
     if (!t->run.stop && t->run.config->train.interpolate) {
-        shards_free(t->shards); /* their memory is for the weights to come */
+        /* Everything is saved, so their memory is for the weights to come. */
+        shards_free(t->shards);
         t->shards = NULL;
+        optimizer_free_moments(t->run.optimizer);
         TRY(interpolate(&t->run.checkpoint, &t->run.data, t->run.workers, t->run.options->stop));
         run_agree(&t->run);
     }

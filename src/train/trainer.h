@@ -13,9 +13,9 @@
 #include "models/seq2seq.h"
 
 typedef struct {
-    Config *config;       /* trainer_run may raise decode.max_length_factor: config/auto_config.h */
-    const char *dir;      /* run directory */
-    const Seq2Seq *init;  /* a model of this configuration to start from, or NULL */
+    Config *config;  /* trainer_run may raise decode.max_length_factor: config/auto_config.h */
+    const char *dir; /* run directory */
+    Seq2Seq *init; /* a model of this configuration to start from, or NULL; loses the memory of its weights */
     bool vocabulary_only; /* take only the vocabulary of `init` */
     bool resume;          /* with the weights of the run; `init` must have the same vocabulary */
     bool overwrite;
