@@ -60,7 +60,7 @@ Status train_loop_update(TrainLoop *loop) {
     if (!isfinite(loop->loss))
         return status_fail(STATUS_DIVERGED, "the loss is not finite at update %ld", loop->updates + 1);
     loop->updates++;
-    SumRest gradients = shards_gradients(loop->shards);
+    PartialSums gradients = shards_gradients(loop->shards);
     TRY(optimizer_update(loop->optimizer, &gradients, o, optimizer_learning_rate(o, loop->updates, 0, 0),
                          optimizer_average_rate(o, loop->updates), &norm));
     if (!(norm > 0)) return status_fail(STATUS_RUNTIME, "update %ld: no gradient", loop->updates);

@@ -23,8 +23,8 @@ void params_free(ParamSet *params) {
     }
     mem_free(params->items);
     strlist_free(&params->names);
-    for (size_t i = 0; i < params->kept_count; i++) mem_free(params->kept[i]);
-    mem_free(params->kept);
+    for (size_t i = 0; i < params->numbers_count; i++) mem_free(params->numbers[i]);
+    mem_free(params->numbers);
     mem_free(params->data);
     mem_free(params->packed);
     mem_free(params);
@@ -55,8 +55,8 @@ const char *params_keep_name(ParamSet *params, const char *name) {
 
 real *params_keep_numbers(ParamSet *params, size_t count) {
     real *numbers = mem_alloc(count, sizeof *numbers);
-    MEM_GROW(params->kept, params->kept_capacity, params->kept_count + 1);
-    params->kept[params->kept_count++] = numbers;
+    MEM_GROW(params->numbers, params->numbers_capacity, params->numbers_count + 1);
+    params->numbers[params->numbers_count++] = numbers;
     return numbers;
 }
 
@@ -71,12 +71,12 @@ real *params_take_block(ParamSet *params) {
 }
 void params_allocate(ParamSet *params) { params->data = params_block(params); }
 
-bool params_packs_rows(const Param *p) { return p->panel_use != PANELS_AFFINE; }
+bool params_can_pack_rows(const Param *p) { return p->panel_use != PANELS_AFFINE; }
 
 /* The packed copy for the forward pass, and the sizes of its product. NULL: the weight has none. A table that
  * is only looked up has one if that makes it smaller. */
 static void **forward_copy(const ParamSet *params, Param *p, int *K, int *N) {
-    bool by_rows = params_packs_rows(p);
+    bool by_rows = params_can_pack_rows(p);
     *K = by_rows ? p->columns : p->rows;
     *N = by_rows ? p->rows : p->columns;
     if (p->panel_use == PANELS_NONE && !(p->looked_up && params->format == WEIGHT_INT8)) return NULL;
@@ -218,14 +218,14 @@ void params_pack_all(ParamSet *params) {
     for (int i = 0; i < slices; i++) pack_slice(params, i, 0);
 }
 
-void params_pack_by(ParamSet *params, Workers *workers) {
+void params_pack_parallel(ParamSet *params, Workers *workers) {
     workers_run(workers, begin_packing(params), pack_slice, params);
 }
 
-void params_pack_from(const ParamSet *params, Param *p, const real *numbers, int first, int rows) {
+void params_pack_rows(const ParamSet *params, Param *p, const real *numbers, int first, int rows) {
     int K, N;
     void **copy = forward_copy(params, p, &K, &N);
-    bool by_rows = params_packs_rows(p);
+    bool by_rows = params_can_pack_rows(p);
     if (copy)
         kern->weights[params->format].pack(K, N, numbers, by_rows, by_rows ? first : 0,
                                            by_rows ? first + rows : N, *copy);
@@ -235,7 +235,7 @@ void params_pack_int8(const ParamSet *params, Param *p, const int8_t *numbers, c
                       int rows) {
     int K, N;
     void **copy = forward_copy(params, p, &K, &N);
-    bool by_rows = params_packs_rows(p);
+    bool by_rows = params_can_pack_rows(p);
     assert(params->format == WEIGHT_INT8);
     if (copy)
         kern->pack_int8(K, N, numbers, scales, by_rows, by_rows ? first : 0, by_rows ? first + rows : N,

@@ -3,8 +3,9 @@
  * Gradients, Adam's moments and averages are blocks of the same layout, so that clipping, updating, saving
  * and reducing are one pass over memory. Weights of products also have copies packed into panels for the
  * kernels (kern.h): one in the orientation of the forward pass and, for training, one in that of the
- * backward pass. params_pack_by renews the copies after every change. A model that only translates has only
- * the packed copies (params_allocate_packed); rows of its embedding tables are taken from there (params_row).
+ * backward pass. params_pack_parallel renews the copies after every change. A model that only translates has
+ * only the packed copies (params_allocate_packed); rows of its embedding tables are taken from there
+ * (params_row).
  *
  * Shapes  a weight of an affine map is stored [inputs, outputs]; an embedding table [tokens, size]
  * Owner   the ParamSet owns names, data and packed copies
@@ -57,9 +58,9 @@ typedef struct {
     Param **items;
     int count;
     size_t capacity;
-    StrList names; /* of params_keep_name */
-    real **kept;   /* of params_keep_numbers */
-    size_t kept_count, kept_capacity;
+    StrList names;  /* of params_keep_name */
+    real **numbers; /* of params_keep_numbers */
+    size_t numbers_count, numbers_capacity;
     size_t size; /* numbers in a block; each parameter starts at a multiple of 16 */
     real *data;
     void *packed;        /* owns all packed copies, after params_allocate_packed */
@@ -89,15 +90,15 @@ real *params_block(const ParamSet *params); /* a zeroed block of this layout; me
 real *params_take_block(ParamSet *params);
 /* Renew the packed copies, in any format except WEIGHT_INT8. */
 void params_pack_all(ParamSet *params);
-void params_pack_by(ParamSet *params, Workers *workers); /* on these threads */
+void params_pack_parallel(ParamSet *params, Workers *workers); /* on these threads */
 /* Is the forward pass's copy a table [rows, columns] of which slices of rows can be packed alone? */
-bool params_packs_rows(const Param *param);
+bool params_can_pack_rows(const Param *param);
 /* Fill the forward pass's copy of a weight from numbers outside the block, which are those of `rows` rows
- * [rows, columns] from `first` on: of all rows, or, if params_packs_rows, of a slice that begins and ends at
- * a multiple of KERN_PACK_COLUMNS or ends with the last row. In WEIGHT_INT8 params_pack_int8 does it, from
+ * [rows, columns] from `first` on: of all rows, or, if params_can_pack_rows, of a slice that begins and ends
+ * at a multiple of KERN_PACK_COLUMNS or ends with the last row. In WEIGHT_INT8 params_pack_int8 does it, from
  * the result of quantize_int8 for these rows. Safe for different slices in parallel. A parameter without a
  * copy: nothing happens. */
-void params_pack_from(const ParamSet *params, Param *param, const real *numbers, int first, int rows);
+void params_pack_rows(const ParamSet *params, Param *param, const real *numbers, int first, int rows);
 void params_pack_int8(const ParamSet *params, Param *param, const int8_t *numbers, const real *scales,
                       int first, int rows);
 /* out [columns] = a row of a weight of the output layer or of an embedding table, wherever it is. */

@@ -33,7 +33,7 @@ static double time_sum(void) {
                                     slices + (size_t)r * n, mine};
     double best = 1e9;
     for (int round = 0; round < ROUNDS; round++) {
-        group_largest(0);
+        group_max(0);
         double started = clock_seconds();
         comm_exchange(messages);
         for (int r = 1; r < size; r++) kern->add(n, slices + (size_t)r * n, slices);
@@ -51,9 +51,9 @@ static double time_sum(void) {
 
 /* Seconds to send a number from each rank to all. */
 static double time_small(void) {
-    group_largest(0);
+    group_max(0);
     double started = clock_seconds();
-    for (int round = 0; round < SMALL_ROUNDS; round++) group_largest(round);
+    for (int round = 0; round < SMALL_ROUNDS; round++) group_max(round);
     return (clock_seconds() - started) / SMALL_ROUNDS;
 }
 

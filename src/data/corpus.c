@@ -356,7 +356,7 @@ static void retokenize(CorpusSide *side, Tokenizer *tokenizer, SideWork work, Wo
     mem_free(work.length);
 }
 
-void corpus_retokenize(Corpus *c, Tokenizer *source, Tokenizer *target, const Retokenizing *how,
+void corpus_retokenize(Corpus *c, Tokenizer *source, Tokenizer *target, const RetokenizeOptions *how,
                        uint64_t seed, int epoch, Workers *workers) {
     SideWork work = {.corpus = c, .reserved = how->reserved};
     work.reserved_key = rng_key(seed, (uint64_t)epoch, STREAM_RESERVED, 0);

@@ -47,11 +47,11 @@ void corpus_free(Corpus *corpus);
 typedef struct {
     double source_rate, target_rate; /* of tokenizer_encode_sampled */
     bool reserved; /* half of the pairs have reserved tokens for their placeholders (reserved_tokens.h) */
-} Retokenizing;
+} RetokenizeOptions;
 
 /* Tokenizes the texts again, unless nothing can change. The result is a function of seed, epoch and pair.
  * Needs keep_text. */
-void corpus_retokenize(Corpus *corpus, Tokenizer *source, Tokenizer *target, const Retokenizing *how,
+void corpus_retokenize(Corpus *corpus, Tokenizer *source, Tokenizer *target, const RetokenizeOptions *how,
                        uint64_t seed, int epoch, Workers *workers);
 
 /* Learns both tokenizers from the training entries; with a joint vocabulary *target is *source, retained. */

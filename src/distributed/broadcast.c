@@ -61,7 +61,7 @@ static void broadcast_tokenizer(Tokenizer **tokenizer) {
 
 void broadcast_tokenizers(Tokenizer **source, Tokenizer **target) {
     if (comm_size() == 1) return;
-    long long joint = group_largest(group_is_root() && *source == *target);
+    long long joint = group_max(group_is_root() && *source == *target);
     broadcast_tokenizer(source);
     if (!joint)
         broadcast_tokenizer(target);

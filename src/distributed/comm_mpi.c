@@ -278,7 +278,7 @@ Status comm_start(volatile sig_atomic_t *stop) {
 void comm_finish(void) {
     if (!comm.started) return;
     if (comm.hosts && comm.size > 1) {
-        group_largest(0); /* no rank leaves before all are here */
+        group_max(0); /* no rank leaves before all are here */
         atomic_store(&comm.leaving, true);
         pthread_join(comm.thread, NULL);
     }

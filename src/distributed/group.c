@@ -60,7 +60,7 @@ void *group_gather_values(const void *value, size_t bytes) {
 
 /* ---- agreement ----------------------------------------------------------------------------------------- */
 
-long long group_largest(long long value) {
+long long group_max(long long value) {
     if (comm_size() == 1) return value;
     long long *all = group_gather_values(&value, sizeof value), largest = value;
     for (int r = 0; r < comm_size(); r++)

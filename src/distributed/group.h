@@ -22,7 +22,7 @@ Status group_agree(Status mine);
 #define ROOT_ONLY(call) group_agree(group_is_root() ? (call) : STATUS_OK)
 
 void group_broadcast(void *data, size_t bytes); /* the root's bytes to all */
-long long group_largest(long long value);       /* of all processes */
+long long group_max(long long value);           /* of all processes */
 
 /* ---- work in ranges: each process has neighbouring items ----------------------------------------------- */
 

@@ -64,11 +64,11 @@ void partition_all_gather_chunks(const Partition *p, double *values) {
 /* ---- reduce: the leaves of this process become as few nodes as possible -------------------------------- */
 
 typedef struct {
-    const SumRest *sums;
+    const PartialSums *sums;
     size_t size; /* numbers of a block */
 } Reduction;
 
-static int reduce(const SumRest *sums, SumNode *nodes, real **blocks, size_t first, size_t n) {
+static int reduce(const PartialSums *sums, SumNode *nodes, real **blocks, size_t first, size_t n) {
     assert(sums->count <= SUM_NODES_MAX);
     memcpy(nodes, sums->nodes, (size_t)sums->count * sizeof *nodes);
     memcpy(blocks, sums->blocks, (size_t)sums->count * sizeof *blocks);
@@ -137,7 +137,7 @@ static void exchange_nodes(const Partition *p, real *const *own, const int *star
     comm_exchange(messages);
 }
 
-SumRest partition_reduce_scatter(Partition *p, const SumRest *own, Workers *workers) {
+PartialSums partition_reduce_scatter(Partition *p, const PartialSums *own, Workers *workers) {
     int size = comm_size(), me = comm_rank(), most = 0;
     if (size == 1) return *own;
     SumNode nodes[SUM_NODES_MAX];
@@ -154,7 +154,7 @@ SumRest partition_reduce_scatter(Partition *p, const SumRest *own, Workers *work
         if (start[r + 1] - start[r] > most) most = start[r + 1] - start[r];
     CommMessage *messages = mem_alloc((size_t)size, sizeof *messages);
     for (int k = 0; k < most; k++) exchange_nodes(p, blocks, start, k, messages);
-    SumRest sums = {own->leaves, start[size], p->nodes, p->blocks};
+    PartialSums sums = {own->leaves, start[size], p->nodes, p->blocks};
     mem_free(messages);
     mem_free(start);
     return sums;

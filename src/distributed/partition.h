@@ -23,7 +23,7 @@ void partition_slice(const Partition *partition, size_t *first, size_t *end);
 /* `own`: the nodes of the leaves of this process, which are reduced in place. Returns the nodes of all
  * leaves, whose blocks begin with the first number of the slice; in a group of one process that is `own`.
  * Valid until the next call. */
-SumRest partition_reduce_scatter(Partition *partition, const SumRest *own, Workers *workers);
+PartialSums partition_reduce_scatter(Partition *partition, const PartialSums *own, Workers *workers);
 /* Every process has its slice of `block`; afterwards all have all of it. */
 void partition_all_gather(const Partition *partition, real *block);
 /* The same for an array with one number for each chunk. */

@@ -8,7 +8,7 @@
 #include "kern/kern.h"
 
 enum {
-    REST = 4,        /* nodes of one level for sum_rest */
+    REST = 4,        /* nodes of one level for partial_sums_add */
     SLICE = 1 << 14, /* numbers: two streams of it fit into the second-level cache */
 };
 
@@ -74,7 +74,7 @@ int sum_siblings(int leaves, int count, SumNode *nodes, real **blocks, size_t fi
     return depth;
 }
 
-void sum_rest(const SumRest *sums, size_t first, size_t n) {
+void partial_sums_add(const PartialSums *sums, size_t first, size_t n) {
     SumNode *nodes = mem_alloc((size_t)sums->count, sizeof *nodes);
     real **blocks = mem_alloc((size_t)sums->count, sizeof *blocks);
     memcpy(nodes, sums->nodes, (size_t)sums->count * sizeof *nodes);
@@ -171,7 +171,7 @@ void sum_tree_complete(SumTree *tree, int leaf, real *block) {
     pthread_mutex_unlock(&tree->lock);
 }
 
-SumRest sum_tree_rest(SumTree *tree) {
+PartialSums sum_tree_partial_sums(SumTree *tree) {
     for (int i = 1; i < tree->count; i++) /* there are few */
         for (int j = i; j > 0 && first_leaf(tree->nodes[j]) < first_leaf(tree->nodes[j - 1]); j--) {
             SumNode node = tree->nodes[j];
@@ -179,5 +179,5 @@ SumRest sum_tree_rest(SumTree *tree) {
             tree->nodes[j] = tree->nodes[j - 1], tree->nodes[j - 1] = node;
             tree->blocks[j] = tree->blocks[j - 1], tree->blocks[j - 1] = block;
         }
-    return (SumRest){tree->leaves, tree->count, tree->nodes, tree->blocks};
+    return (PartialSums){tree->leaves, tree->count, tree->nodes, tree->blocks};
 }

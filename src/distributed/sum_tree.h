@@ -16,7 +16,7 @@
  *
  * Two nodes are added as soon as both are complete, and the block of the right one is used again: there are
  * about as many blocks as threads and levels, not one per leaf. All threads together add the last few nodes,
- * slice by slice (sum_rest).
+ * slice by slice (partial_sums_add).
  *
  * Owner   a SumTree owns its blocks
  * Threads sum_tree_block and sum_tree_complete may be called by several at once
@@ -37,7 +37,7 @@ typedef struct {
     int count;
     const SumNode *nodes;
     real *const *blocks;
-} SumRest;
+} PartialSums;
 
 enum { SUM_NODES_MAX = 64 }; /* results of sum_nodes */
 
@@ -49,17 +49,17 @@ int sum_nodes(int leaves, int first, int end, SumNode nodes[SUM_NODES_MAX]);
 int sum_siblings(int leaves, int count, SumNode *nodes, real **blocks, size_t first, size_t n);
 /* Add numbers first .. first + n - 1 of all nodes: the first node's block becomes the sum, the others hold
  * parts of it. Threads may add slices in parallel. All leaves must be complete. */
-void sum_rest(const SumRest *sums, size_t first, size_t n);
+void partial_sums_add(const PartialSums *sums, size_t first, size_t n);
 
 typedef struct SumTree SumTree;
 
 SumTree *sum_tree_new(size_t size); /* numbers in a block */
 void sum_tree_free(SumTree *tree);
-/* Begin a sum of `leaves` leaves. Every block of the last SumRest must be zeros again. */
+/* Begin a sum of `leaves` leaves. Every block of the last PartialSums must be zeros again. */
 void sum_tree_begin(SumTree *tree, int leaves);
 real *sum_tree_block(SumTree *tree); /* zeros, for a leaf; sum_tree_complete takes it back */
 void sum_tree_complete(SumTree *tree, int leaf, real *block);
 /* The nodes of all completed leaves. Valid until sum_tree_begin. */
-SumRest sum_tree_rest(SumTree *tree);
+PartialSums sum_tree_partial_sums(SumTree *tree);
 
 #endif

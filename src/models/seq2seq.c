@@ -346,8 +346,8 @@ static ForcedReadout run_forced(const Seq2Seq *m, Tape *tape, const TrainingBatc
     return (ForcedReadout){readout, labels};
 }
 
-long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
-                      double scale, CrossEntropy *sums) {
+long seq2seq_deferred_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
+                           double scale, CrossEntropy *sums) {
     const LossOptions loss = {m->output_table, m->output_bias, label_smoothing, scale};
     AnnotatedBatch annotated = annotate(m, tape, batch);
     int rows = 0;
@@ -363,7 +363,7 @@ long seq2seq_put_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, 
 BatchLoss seq2seq_loss(const Seq2Seq *m, Tape *tape, const TrainingBatch *batch, double label_smoothing,
                        double scale) {
     CrossEntropy sums;
-    long tokens = seq2seq_put_loss(m, tape, batch, label_smoothing, scale, &sums);
+    long tokens = seq2seq_deferred_loss(m, tape, batch, label_smoothing, scale, &sums);
     return (BatchLoss){sums.loss, sums.likelihood, tokens};
 }
 

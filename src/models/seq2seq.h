@@ -104,8 +104,8 @@ BatchLoss seq2seq_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *ba
 
 /* The same for a deferred tape: returns the number of target tokens; `sums` is valid after the tape's ops
  * have run (tapes.h). */
-long seq2seq_put_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch, double label_smoothing,
-                      double scale, CrossEntropy *sums);
+long seq2seq_deferred_loss(const Seq2Seq *model, Tape *tape, const TrainingBatch *batch,
+                           double label_smoothing, double scale, CrossEntropy *sums);
 
 /* The same pass over one pair, without dropout: the logits of each token of the target and of its </s>,
  * [target.length + 1, V]. Intermediate results go to the tape's Activations. */

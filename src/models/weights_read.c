@@ -113,7 +113,7 @@ static Status require_tensors(const WeightsReader *r, HashMap *by_name) {
 
 /* The rows of a slice of a parameter: all rows, if slices cannot be packed. */
 static int slice_rows(const WeightsReader *r, const Param *p) {
-    if (!r->packed || !quantize_applies(p) || !params_packs_rows(p)) return p->rows;
+    if (!r->packed || !quantize_applies(p) || !params_can_pack_rows(p)) return p->rows;
     size_t panel = (size_t)p->columns * element_size(p, r->stored) * KERN_PACK_COLUMNS;
     int panels = panel < SLICE ? (int)(SLICE / panel) : 1;
     return p->rows / KERN_PACK_COLUMNS < panels ? p->rows : panels * KERN_PACK_COLUMNS;
@@ -258,7 +258,7 @@ static void store_floats(const WeightsReader *r, const Item *item, real *x, unsi
         quantize_bf16(&rows, x, (uint16_t *)(void *)scratch);
         dequantize_bf16(&rows, (const uint16_t *)(void *)scratch, x);
     }
-    if (r->packed) params_pack_from(r->params, item->param, x, item->first, item->rows);
+    if (r->packed) params_pack_rows(r->params, item->param, x, item->first, item->rows);
 }
 
 static Status convert_item(const WeightsReader *r, const Item *item, unsigned char *scratch) {
@@ -273,7 +273,7 @@ static Status convert_item(const WeightsReader *r, const Item *item, unsigned ch
         Param rows = rows_of(item);
         real *x = p->offset != PARAM_ONLY_PACKED ? block_of(r, item) : (real *)(void *)scratch;
         dequantize_bf16(&rows, item->part.data, x);
-        if (r->packed) params_pack_from(r->params, p, x, item->first, item->rows);
+        if (r->packed) params_pack_rows(r->params, p, x, item->first, item->rows);
     } else {
         store_floats(r, item, (real *)(uintptr_t)item->part.data, scratch);
     }

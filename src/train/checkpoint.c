@@ -250,7 +250,7 @@ static void write_provenance(const Checkpoint *c, StrBuf *out) {
     json_put_integer(out, "epoch", p->epoch + (p->batch > 0));
     json_put_integer(out, "seed", c->config->train.seed);
     if (c->is_mean) {
-        json_put_number(out, "fine_tuned_share", c->mean.share);
+        json_put_number(out, "fine_tuned_share", c->mean.fraction);
         write_scores(c->mean.loss, c->mean.bleu, &c->mean.calibration, out);
     } else if (last && last->update == p->update) {
         write_scores(last->valid_loss, last->valid_bleu, &c->calibration, out);

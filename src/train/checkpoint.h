@@ -22,10 +22,10 @@
 #define CHECKPOINT_INIT  "init.safetensors"
 #define CHECKPOINT_TUNED "tuned.safetensors"
 
-/* A mean of the fine-tuned weights and those before: the share of the fine-tuned ones, and the validation
+/* A mean of the fine-tuned weights and those before: the fraction of the fine-tuned ones, and the validation
  * of the mean. */
 typedef struct {
-    double share, loss, bleu;
+    double fraction, loss, bleu;
     Calibration calibration;
 } CheckpointMean;
 

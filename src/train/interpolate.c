@@ -19,7 +19,7 @@ typedef struct {
     Workers *workers;
     volatile sig_atomic_t *stop;
     real *init, *tuned, *mean; /* blocks of weights */
-    char **first;              /* translations of data.general by the model of share 0, in the root */
+    char **first;              /* translations of data.general by the model of fraction 0, in the root */
     int first_count;
     InterpolationPoint points[INTERPOLATION_POINTS];
     Calibration calibrations[INTERPOLATION_POINTS];
@@ -43,12 +43,12 @@ int interpolation_choose(const InterpolationPoint points[INTERPOLATION_POINTS], 
 
 /* ---- the points ---------------------------------------------------------------------------------------- */
 
-static void mix(Line *line, double share) {
+static void mix(Line *line, double fraction) {
     size_t size = seq2seq_params(line->checkpoint->model)->size;
-    if (share <= 0) memcpy(line->mean, line->init, size * sizeof(real));
-    if (share >= 1) memcpy(line->mean, line->tuned, size * sizeof(real));
-    for (size_t i = 0; i < size && share > 0 && share < 1; i++)
-        line->mean[i] = (real)((1 - share) * (double)line->init[i] + share * (double)line->tuned[i]);
+    if (fraction <= 0) memcpy(line->mean, line->init, size * sizeof(real));
+    if (fraction >= 1) memcpy(line->mean, line->tuned, size * sizeof(real));
+    for (size_t i = 0; i < size && fraction > 0 && fraction < 1; i++)
+        line->mean[i] = (real)((1 - fraction) * (double)line->init[i] + fraction * (double)line->tuned[i]);
 }
 
 /* Exchange the weights of the model and the mean. Call twice to undo. */
@@ -60,7 +60,7 @@ static void swap_weights(Line *line) {
     optimizer_repack(line->checkpoint->optimizer);
 }
 
-/* In the root process. The translations of share 0 stay, as the reference of the others. */
+/* In the root process. The translations of fraction 0 stay, as the reference of the others. */
 static double compare_with_first(Line *line, ValidationScore *score) {
     if (!line->first) {
         line->first = score->hypotheses;
@@ -88,7 +88,7 @@ static void measure_general(Line *line, InterpolationPoint *point) {
         validate_model(line->checkpoint->model, &line->data->general, config, line->workers);
     point->general_bleu = score.bleu;
     if (group_is_root()) point->same = compare_with_first(line, &score);
-    validate_free(&score);
+    validation_score_free(&score);
 }
 
 static void measure(Line *line, int i) {
@@ -99,7 +99,7 @@ static void measure(Line *line, int i) {
         validate_model(line->checkpoint->model, &line->data->valid, line->checkpoint->config, line->workers);
     *point = (InterpolationPoint){SHARES[i], score.loss, score.bleu, score.chrf, 0, 0};
     line->calibrations[i] = score.calibration;
-    validate_free(&score);
+    validation_score_free(&score);
     measure_general(line, point);
     swap_weights(line);
 }
@@ -108,7 +108,7 @@ static void measure(Line *line, int i) {
 
 static void show_point(const InterpolationPoint *point, bool chosen) {
     StrBuf text = {0};
-    strbuf_format(&text, "         share %.2f  BLEU %.1f", point->share, point->bleu);
+    strbuf_format(&text, "         share %.2f  BLEU %.1f", point->fraction, point->bleu);
     if (isfinite(point->chrf)) strbuf_format(&text, "  chrF %.1f", point->chrf);
     strbuf_format(&text, "  loss %.3f", point->loss);
     if (isfinite(point->general_bleu))
@@ -160,7 +160,7 @@ static Status save(const Line *line, int chosen) {
     Checkpoint *c = line->checkpoint;
     const InterpolationPoint *point = &line->points[chosen];
     TRY(checkpoint_check_lock(c->dir));
-    c->mean = (CheckpointMean){point->share, point->loss, point->bleu, line->calibrations[chosen]};
+    c->mean = (CheckpointMean){point->fraction, point->loss, point->bleu, line->calibrations[chosen]};
     c->is_mean = true;
     Status status = checkpoint_save_model(c, "best.safetensors");
     c->is_mean = false;
@@ -168,7 +168,7 @@ static Status save(const Line *line, int chosen) {
 }
 
 static bool is_stopped(const Line *line) {
-    int number = (int)group_largest(*line->stop);
+    int number = (int)group_max(*line->stop);
     if (number) *line->stop = number;
     return number != 0;
 }

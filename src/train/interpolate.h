@@ -5,7 +5,7 @@
  * points of the line between them, and the best model becomes one of these.
  *
  *   init.safetensors   the model that the run began with
- *   tuned.safetensors  the best fine-tuned model, the point with share 1
+ *   tuned.safetensors  the best fine-tuned model, the point with fraction 1
  *   best.safetensors   the chosen point, once the run is over
  */
 #ifndef TRAIN_INTERPOLATE_H
@@ -18,13 +18,13 @@
 enum { INTERPOLATION_POINTS = 5 };
 
 typedef struct {
-    double share; /* of the fine-tuned weights, 0..1 */
+    double fraction; /* of the fine-tuned weights, 0..1 */
     double loss, bleu, chrf;
     double general_bleu; /* of data.general; NAN: none */
-    double same;         /* BLEU of the translations of data.general against those of share 0; NAN: none */
+    double same;         /* BLEU of the translations of data.general against those of fraction 0; NAN: none */
 } InterpolationPoint;
 
-/* The smallest share that has nearly all (95 %) that the best one gains by train.stop_on. */
+/* The smallest fraction that has nearly all (95 %) that the best one gains by train.stop_on. */
 int interpolation_choose(const InterpolationPoint points[INTERPOLATION_POINTS], StopOn stop_on);
 
 /* Validates the points, logs them, and replaces best.safetensors. All processes call it; the weights of the

@@ -11,8 +11,8 @@ enum { CHUNK = 1 << 15 }; /* numbers: five streams of it fit into the second-lev
 
 typedef struct {
     Optimizer *optimizer;
-    const SumRest *grads; /* of the shards of this process */
-    SumRest sum;          /* of all shards, for the own slice: chunks first .. first + count - 1 */
+    const PartialSums *grads; /* of the shards of this process */
+    PartialSums sum;          /* of all shards, for the own slice: chunks first .. first + count - 1 */
     size_t first, count;
     double *partial; /* sum of squares of each chunk */
     AdamStep step;
@@ -29,7 +29,7 @@ static void reduce_chunk(void *context, int task, int thread) {
     size_t first = ((size_t)task + pass->first) * CHUNK, n = chunk_size(pass->optimizer->params, first);
     size_t at = first - pass->first * CHUNK;
     (void)thread;
-    sum_rest(&pass->sum, at, n);
+    partial_sums_add(&pass->sum, at, n);
     pass->partial[task + (int)pass->first] = kern->sum_squares(n, pass->sum.blocks[0] + at);
 }
 
@@ -44,7 +44,7 @@ static void update_chunk(void *context, int task, int thread) {
     for (int i = 0; i < pass->grads->count; i++) memset(pass->grads->blocks[i] + first, 0, n * sizeof(real));
 }
 
-void optimizer_repack(Optimizer *o) { params_pack_by(o->params, o->workers); }
+void optimizer_repack(Optimizer *o) { params_pack_parallel(o->params, o->workers); }
 
 WeightFormat optimizer_format(const TrainOptions *options) {
     bool rounds = options->precision == WEIGHT_BF16 && kern->weights[WEIGHT_BF16].outer;
@@ -96,7 +96,7 @@ static Status fail_gradient(const Optimizer *o, const real *grad) {
     size_t first, end;
     partition_slice(o->partition, &first, &end);
     int param = find_not_finite(o->params, grad, first, end);
-    param = (int)-group_largest(-param);
+    param = (int)-group_max(-param);
     if (param < o->params->count)
         return status_fail(STATUS_DIVERGED, "the gradient of '%s' is not finite at update %lld",
                            o->params->items[param]->name, o->updates + 1);
@@ -132,8 +132,8 @@ static double sum_gradients(Optimizer *o, Pass *pass) {
     return sqrt(squares);
 }
 
-Status optimizer_update(Optimizer *o, const SumRest *grads, const TrainOptions *options, double learning_rate,
-                        double average_rate, double *norm) {
+Status optimizer_update(Optimizer *o, const PartialSums *grads, const TrainOptions *options,
+                        double learning_rate, double average_rate, double *norm) {
     size_t first, end;
     partition_slice(o->partition, &first, &end);
     Pass pass = {.optimizer = o, .grads = grads, .first = first / CHUNK};
@@ -167,9 +167,9 @@ void optimizer_swap_average(Optimizer *o) {
 
 /* ---- schedules ----------------------------------------------------------------------------------------- */
 
-/* The share of the way from the end of warm-up (1) to the end of the training (0) that is left. The updates
- * so far and their share of the training give the length of the warm-up. */
-static double share_left(const TrainOptions *o, long long update, double done) {
+/* What is left of the way from the end of warm-up (1) to the end of the training (0). The updates so far and
+ * their fraction of the training give the length of the warm-up. */
+static double fraction_left(const TrainOptions *o, long long update, double done) {
     if (done >= 1) return 0;
     double warmed = o->warmup > 1 && update > 1 ? done * (o->warmup - 1) / (double)(update - 1) : 0;
     return (1 - done) / (1 - warmed);
@@ -184,7 +184,7 @@ double optimizer_learning_rate(const TrainOptions *o, long long update, double d
     case SCHEDULE_PLATEAU:
         return rate * pow(o->decay_factor, cuts);
     case SCHEDULE_LINEAR:
-        return rate * share_left(o, update, done);
+        return rate * fraction_left(o, update, done);
     case SCHEDULE_CONSTANT:
     case SCHEDULE_AUTO:
         break;

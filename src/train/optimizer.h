@@ -36,7 +36,7 @@ void optimizer_free(Optimizer *optimizer);
 /* Sum these gradients and update the weights. *norm receives the global norm before clipping.
  * STATUS_DIVERGED, with the parameter's name, if a gradient is not finite; the weights stay as they are
  * then. */
-Status optimizer_update(Optimizer *optimizer, const SumRest *grads, const TrainOptions *options,
+Status optimizer_update(Optimizer *optimizer, const PartialSums *grads, const TrainOptions *options,
                         double learning_rate, double average_rate, double *norm);
 /* Before saving: collect the average of all slices and, in the root process, the moments. */
 void optimizer_collect(Optimizer *optimizer);
@@ -53,7 +53,7 @@ void optimizer_free_moments(Optimizer *optimizer);
 /* The rate rises linearly to the full rate in `warmup` updates. After them it is, by train.schedule,
  * constant; rate sqrt(warmup / update) (Vaswani et al. 2017, section 5.3); rate decay_factor^cuts; or, for
  * linear, it falls from the full rate at the end of warm-up straight to 0 at the end of the training.
- * `done`: share of the whole training before this update, 0..1; `cuts`: number of plateaus so far. */
+ * `done`: fraction of the whole training before this update, 0..1; `cuts`: number of plateaus so far. */
 double optimizer_learning_rate(const TrainOptions *options, long long update, double done, int cuts);
 /* average += rate (weights - average) after each update, with rate = max(9 / (10 + update), train.average):
  * the average soon forgets the first weights, and is exponential after about 9 / train.average updates.

@@ -204,7 +204,7 @@ bool progress_update_best(Progress *p, double loss, double bleu, double chrf, co
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-double progress_share(const Progress *p, const TrainOptions *o, int batches) {
+double progress_fraction(const Progress *p, const TrainOptions *o, int batches) {
     double fraction = 0, epochs = (double)p->epoch;
     if (batches) epochs += (double)p->batch / batches;
     if (o->epochs) fraction = epochs / o->epochs;

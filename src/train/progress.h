@@ -55,7 +55,7 @@ bool progress_update_best(Progress *progress, double loss, double bleu, double c
 /* The completed fraction of all epochs or of all updates, whichever is more; 0 if both are unlimited. It
  * ignores the time limit, since the learning rate depends on it. `batches`: of this epoch, 0 before the
  * epoch begins. */
-double progress_share(const Progress *progress, const TrainOptions *options, int batches);
+double progress_fraction(const Progress *progress, const TrainOptions *options, int batches);
 enum { PROGRESS_EXTENSION = 64 };
 /* The reason why the run is finished, and the option that makes it twice as long; NULL if it is not
  * finished. */

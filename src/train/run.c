@@ -72,14 +72,14 @@ static Status read_data(Run *run) {
 }
 
 /* Pairs are held out by a hash of their source. If the file is what an earlier run did not hold out, its
- * pairs have none of the hashes below the share of that run. Of few pairs the share varies. */
+ * pairs have none of the hashes below the fraction of that run. Of few pairs the fraction varies. */
 static Status check_held_out(const Run *run) {
     const DataOptions *data = &run->config->data;
-    double pairs = run->data.train.count + run->data.valid.count, wanted = data->held_out * pairs;
-    if (data->valid.count || run->options->resume || wanted < 100 || run->data.valid.count >= wanted / 2)
+    double pairs = run->data.train.count + run->data.valid.count, expected = data->held_out * pairs;
+    if (data->valid.count || run->options->resume || expected < 100 || run->data.valid.count >= expected / 2)
         return STATUS_OK;
     status_fail(STATUS_DATA, "data.held_out = %g holds out %d of %.0f pairs, instead of about %.0f",
-                data->held_out, run->data.valid.count, pairs, wanted);
+                data->held_out, run->data.valid.count, pairs, expected);
     return status_hint(STATUS_DATA,
                        "was the file made by holding pairs out of a larger one? The same sources would "
                        "be held out again: --set data.valid=FILE names the pairs to validate on");
@@ -105,7 +105,7 @@ static Status make_workers(Run *run) {
 /* The list has the reserved tokens of the first epoch. */
 static void learn_shortlist(Run *run) {
     TrainingData *data = &run->data;
-    Retokenizing how = {.reserved = run->reserved};
+    RetokenizeOptions how = {.reserved = run->reserved};
     corpus_retokenize(&data->train, data->source, data->target, &how, (uint64_t)run->config->train.seed, 0,
                       run->workers);
     seq2seq_take_shortlist(
@@ -216,7 +216,7 @@ void run_free(Run *run) {
 void run_clock(Run *run) { run->progress.seconds = run->seconds_before + clock_seconds() - run->started; }
 
 void run_agree(Run *run) {
-    int signal = (int)group_largest(*run->options->stop);
+    int signal = (int)group_max(*run->options->stop);
     run->stop = signal != 0;
     if (run->stop) *run->options->stop = signal; /* for the exit code of every process */
     run->save = clock_seconds() - run->last_saved > 60 * run->config->train.save_minutes;

@@ -10,11 +10,11 @@
 /* Rows are source and target tokens, with both </s>. */
 enum {
     SHARD_ROWS = 1000,  /* of a shard, about */
-    SHARDS_MOST = 8,    /* of a batch */
+    SHARDS_MAX = 8,     /* of a batch */
     PART_ROWS = 60,     /* of a part, about, */
     PART_SENTENCES = 2, /* and its least number of sentences: steps of fewer sentences are slow */
-    PARTS_LEAST = 8,    /* of a batch, if it has enough sentences */
-    PARTS_MOST = 128,   /* of a batch, unless their rows become too many */
+    PARTS_MIN = 8,      /* of a batch, if it has enough sentences */
+    PARTS_MAX = 128,    /* of a batch, unless their rows become too many */
 };
 
 /* A pass has about so many rows, unless that is too little work for the threads. The weight gradients of so
@@ -105,7 +105,7 @@ void shards_release_tapes(Shards *s) {
     }
 }
 
-SumRest shards_gradients(Shards *s) { return sum_tree_rest(s->sum); }
+PartialSums shards_gradients(Shards *s) { return sum_tree_partial_sums(s->sum); }
 
 void batch_loss_add(BatchLoss *sum, BatchLoss part) {
     sum->loss += part.loss;
@@ -118,7 +118,7 @@ static int rows_of(const Corpus *corpus, int pair) {
     return corpus_source_length(corpus, pair) + corpus_target_length(corpus, pair) + 2;
 }
 
-TrainingBatch micro_batch_tokens(const MicroBatch *batch, const Corpus *corpus, Tape *tape) {
+TrainingBatch micro_batch_collate(const MicroBatch *batch, const Corpus *corpus, Tape *tape) {
     size_t n = (size_t)batch->count;
     Tokens *source = tape_alloc(tape, n * sizeof *source), *target = tape_alloc(tape, n * sizeof *target);
     uint32_t *sentence = tape_alloc(tape, n * sizeof *sentence);
@@ -134,8 +134,8 @@ TrainingBatch micro_batch_tokens(const MicroBatch *batch, const Corpus *corpus, 
 
 /* ---- the plan of a batch ------------------------------------------------------------------------------- */
 
-static int least(int a, int b) { return a < b ? a : b; }
-static int most(int a, int b) { return a > b ? a : b; }
+static int min_int(int a, int b) { return a < b ? a : b; }
+static int max_int(int a, int b) { return a > b ? a : b; }
 static int quotient_up(int a, int b) { return (a + b - 1) / b; }
 /* Powers of two, as the number of threads and of processes mostly is: the largest that is not above n, or 1;
  * and one that is near n. */
@@ -149,13 +149,13 @@ static int power_near(int n) { return power_below(n + n / 3); }
 ShardPlan shards_plan(int sentences, long rows) {
     int n = (int)(rows < 1 ? 1 : rows < 1 << 30 ? rows : 1 << 30);
     int shards = n > SHARD_ROWS && sentences > 1 ? 2 : 1;
-    /* At most 1,500 rows in each, up to SHARDS_MOST shards and one sentence in each. */
-    while (shards < SHARDS_MOST && 2 * shards <= sentences && n > shards * SHARD_ROWS / 2 * 3) shards *= 2;
-    int part_rows = least(most(PART_ROWS, n / PARTS_MOST), SHARD_ROWS);
-    int parts = most(quotient_up(n, shards * part_rows), quotient_up(PARTS_LEAST, shards)); /* of a shard */
+    /* At most 1,500 rows in each, up to SHARDS_MAX shards and one sentence in each. */
+    while (shards < SHARDS_MAX && 2 * shards <= sentences && n > shards * SHARD_ROWS / 2 * 3) shards *= 2;
+    int part_rows = min_int(max_int(PART_ROWS, n / PARTS_MAX), SHARD_ROWS);
+    int parts = max_int(quotient_up(n, shards * part_rows), quotient_up(PARTS_MIN, shards)); /* of a shard */
     int limit = power_below(sentences / (shards * PART_SENTENCES));
     if (shards == 1 && sentences > 1 && limit < 2) limit = 2; /* enough for two threads */
-    return (ShardPlan){shards, shards * least(power_near(parts), limit)};
+    return (ShardPlan){shards, shards * min_int(power_near(parts), limit)};
 }
 
 static void add_part(Update *u, Part part) {
@@ -222,7 +222,7 @@ static void plan_pass(Shards *s, size_t first, size_t end) {
         if (pass_is_full(s, rows)) break;
     }
     int parts = (int)(pass->end - first), threads = workers_count(s->workers);
-    pass->queues = least(parts, threads * quotient_up(parts, threads * TAPES_MAX));
+    pass->queues = min_int(parts, threads * quotient_up(parts, threads * TAPES_MAX));
     pass->first_shard = s->update.parts[first].shard;
 }
 
@@ -232,7 +232,7 @@ static TrainingBatch begin_part(const Shards *s, const Part *part, Tape *tape, i
     int *pairs = mem_alloc((size_t)(batch->count / part->parts + 1), sizeof *pairs);
     MicroBatch own = {pairs, assign_pairs(batch, part, pairs), batch->seed_update};
     tape_deferred_init(tape, s->tapes[thread]);
-    TrainingBatch tokens = micro_batch_tokens(&own, s->corpus, tape);
+    TrainingBatch tokens = micro_batch_collate(&own, s->corpus, tape);
     mem_free(pairs);
     return tokens;
 }
@@ -256,7 +256,8 @@ static void run_queue(void *context, int queue, int thread) {
         count++;
     }
     for (int i = 0; i < count; i++)
-        tokens[i] = seq2seq_put_loss(s->model, tapes[i], &batches[i], u->label_smoothing, u->scale, &sums[i]);
+        tokens[i] =
+            seq2seq_deferred_loss(s->model, tapes[i], &batches[i], u->label_smoothing, u->scale, &sums[i]);
     tapes_run(tapes, count);
     for (int i = 0; i < count; i++) parts[i]->loss = (BatchLoss){sums[i].loss, sums[i].likelihood, tokens[i]};
 }

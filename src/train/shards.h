@@ -38,7 +38,7 @@ void shards_free(Shards *shards);
 /* Frees the memory of the last pass, until the next shards_run: validation needs as much. */
 void shards_release_tapes(Shards *shards);
 /* The gradients that shards_run computed. The next shards_run needs zeros there (optimizer.h). */
-SumRest shards_gradients(Shards *shards);
+PartialSums shards_gradients(Shards *shards);
 
 /* Pairs of the corpus that go through the model together. */
 typedef struct {
@@ -52,7 +52,7 @@ BatchLoss shards_run(Shards *shards, const MicroBatch *batches, int count, doubl
                      double scale);
 
 /* The tokens of a micro-batch, in arrays that live on the tape. */
-TrainingBatch micro_batch_tokens(const MicroBatch *batch, const Corpus *corpus, Tape *tape);
+TrainingBatch micro_batch_collate(const MicroBatch *batch, const Corpus *corpus, Tape *tape);
 void batch_loss_add(BatchLoss *sum, BatchLoss part);
 
 #endif

@@ -23,8 +23,8 @@ typedef struct {
     double first_loss;   /* 0: none yet */
 } Trainer;
 
-static double share_done(const Trainer *t) {
-    return progress_share(&t->run.progress, &t->run.config->train, t->plan ? t->plan->count : 0);
+static double fraction_done(const Trainer *t) {
+    return progress_fraction(&t->run.progress, &t->run.config->train, t->plan ? t->plan->count : 0);
 }
 
 Status trainer_begin(const TrainerOptions *o) {
@@ -77,11 +77,11 @@ static bool is_finished(const Trainer *t) {
 
 /* While a run trains both directions, its model may write the source's language. */
 static bool trains_both(const Trainer *t) {
-    return share_done(t) < t->run.config->train.both_directions && !is_finished(t);
+    return fraction_done(t) < t->run.config->train.both_directions && !is_finished(t);
 }
 
 /* After a signal the score is incomplete: the validation is repeated when the run is resumed. */
-static Status use_score(Trainer *t, const ValidationScore *score) {
+static Status keep_score(Trainer *t, const ValidationScore *score) {
     run_agree(&t->run);
     if (t->run.stop) return STATUS_OK;
     TRY(check_loss(t, "validation loss", score->loss, t->run.progress.update));
@@ -103,8 +103,8 @@ static Status validate(Trainer *t) {
     workers_stop_on(t->run.workers, t->run.options->stop); /* a validation may take minutes */
     ValidationScore score = validate_model(t->run.model, &t->run.data.valid, t->run.config, t->run.workers);
     workers_stop_on(t->run.workers, NULL);
-    Status status = use_score(t, &score);
-    validate_free(&score);
+    Status status = keep_score(t, &score);
+    validation_score_free(&score);
     optimizer_swap_average(t->run.optimizer);
     if (status != STATUS_OK || t->run.stop) return status;
     p->loss_sum = p->train_seconds = 0;
@@ -127,8 +127,8 @@ static void begin_epoch(Trainer *t) {
     const TrainOptions *o = &t->run.config->train;
     Corpus *train = &t->run.data.train;
     bool draws = o->unigram_alpha > 0;
-    Retokenizing how = {draws ? o->unigram_alpha : o->bpe_dropout_source,
-                        draws ? o->unigram_alpha : o->bpe_dropout_target, t->run.reserved};
+    RetokenizeOptions how = {draws ? o->unigram_alpha : o->bpe_dropout_source,
+                             draws ? o->unigram_alpha : o->bpe_dropout_target, t->run.reserved};
     corpus_retokenize(train, t->run.data.source, t->run.data.target, &how, (uint64_t)o->seed,
                       (int)t->run.progress.epoch, t->run.workers);
     t->plan = batch_plan_new(train, (BatchUnit)o->batch_unit, o->batch_size, o->batch_window,
@@ -154,7 +154,7 @@ static long long target_tokens(const Corpus *corpus, const int *pairs, int count
 /* Both directions first: Ding, Wu and Tao 2021, "Improving neural machine translation by bidirectional
  * training". */
 static bool is_reversed(const Trainer *t) {
-    return t->run.progress.update % 2 == 1 && share_done(t) < t->run.config->train.both_directions;
+    return t->run.progress.update % 2 == 1 && fraction_done(t) < t->run.config->train.both_directions;
 }
 
 /* The gradients of the next `count` batches, per target token; returns the sum of the tokens' losses. */
@@ -177,10 +177,10 @@ static double compute_gradients(Trainer *t, int count, long long *tokens) {
 static Status make_step(Trainer *t) {
     const TrainOptions *o = &t->run.config->train;
     Progress *p = &t->run.progress;
-    double share = share_done(t);
-    if (t->log.tokens == 0) t->log.share_before = share;
-    p->last_rate = optimizer_learning_rate(o, p->update + 1, share, (int)p->cuts);
-    SumRest gradients = shards_gradients(t->shards);
+    double fraction = fraction_done(t);
+    if (t->log.tokens == 0) t->log.fraction_before = fraction;
+    p->last_rate = optimizer_learning_rate(o, p->update + 1, fraction, (int)p->cuts);
+    PartialSums gradients = shards_gradients(t->shards);
     return optimizer_update(t->run.optimizer, &gradients, o, p->last_rate,
                             optimizer_average_rate(o, p->update + 1), &p->last_norm);
 }
@@ -191,8 +191,8 @@ enum { CHECK_EVERY = 100 }; /* updates */
 static Status update(Trainer *t) {
     Progress *p = &t->run.progress;
     double started = clock_seconds();
-    int left = t->plan->count - (int)p->batch, accumulate = t->run.config->train.accumulate,
-        batches = left < accumulate ? left : accumulate;
+    int remaining = t->plan->count - (int)p->batch, accumulate = t->run.config->train.accumulate,
+        batches = remaining < accumulate ? remaining : accumulate;
     long long tokens;
     double loss = compute_gradients(t, batches, &tokens);
     TRY(check_loss(t, "loss", loss / (double)tokens, p->update + 1));
@@ -206,7 +206,7 @@ static Status update(Trainer *t) {
     p->train_seconds += seconds;
     t->log.tokens += tokens;
     t->log.train_seconds += seconds;
-    training_log_update(&t->log, loss / (double)tokens, share_done(t));
+    training_log_update(&t->log, loss / (double)tokens, fraction_done(t));
     return p->update % CHECK_EVERY == 0 ? run_check_weights(&t->run) : STATUS_OK;
 }
 

@@ -21,9 +21,9 @@ static bool progress_due(const TrainingLog *training_log, double now) {
 static void estimate_rest(const TrainingLog *training_log, double fraction, char eta[32]) {
     double seconds = training_log->run->progress.seconds,
            limit = 60 * training_log->run->config->train.max_minutes, rest = INFINITY;
-    if (fraction > training_log->share_before)
+    if (fraction > training_log->fraction_before)
         rest = (seconds - training_log->run->seconds_before) * fmax(1 - fraction, 0) /
-               (fraction - training_log->share_before);
+               (fraction - training_log->fraction_before);
     if (limit > 0) rest = fmin(rest, fmax(limit - seconds, 0));
     if (isfinite(rest)) str_duration(rest, eta);
 }

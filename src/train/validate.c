@@ -50,7 +50,7 @@ static void run_batch(void *context, int task, int thread) {
     int number = run->batches[item].number;
     for (int pair = number * BATCH; pair < run->corpus->count && count < BATCH; pair++) pairs[count++] = pair;
     tape_reset(run->tape[thread]);
-    TrainingBatch batch = micro_batch_tokens(&(MicroBatch){pairs, count, 0}, run->corpus, run->tape[thread]);
+    TrainingBatch batch = micro_batch_collate(&(MicroBatch){pairs, count, 0}, run->corpus, run->tape[thread]);
     run->loss[item] = seq2seq_loss(run->model, run->tape[thread], &batch, 0, 1);
 }
 
@@ -150,7 +150,7 @@ ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const
     return score;
 }
 
-void validate_free(ValidationScore *score) {
+void validation_score_free(ValidationScore *score) {
     for (int i = 0; i < score->count; i++) mem_free(score->hypotheses[i]);
     mem_free(score->hypotheses);
     *score = (ValidationScore){0};

@@ -21,10 +21,10 @@ typedef struct {
 } ValidationScore;
 
 /* Translates the first `config.train.valid_limit` pairs (0 = all) of a corpus that was read with its text.
- * Logs its progress. Release the score with validate_free. */
+ * Logs its progress. Release the score with validation_score_free. */
 ValidationScore validate_model(const Seq2Seq *model, const Corpus *corpus, const Config *config,
                                Workers *workers);
-void validate_free(ValidationScore *score);
+void validation_score_free(ValidationScore *score);
 /* The loss of a whole corpus, without gradients and without label smoothing. */
 BatchLoss validate_loss(const Seq2Seq *model, const Corpus *corpus, Workers *workers);
 

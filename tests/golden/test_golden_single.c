@@ -40,7 +40,7 @@ static void check_adam(const char *name, bool clipped) {
     Optimizer *optimizer = optimizer_new(params, workers, WEIGHT_BF16X3, false);
     real *grads[2] = {params_block(params), params_block(params)};
     const SumNode nodes[2] = {{0, 0}, {0, 1}};
-    const SumRest sum = {2, 2, nodes, grads};
+    const PartialSums sum = {2, 2, nodes, grads};
     const TrainOptions options = {.beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .clip = 1};
     for (int t = 1; t <= 3; t++) {
         read_gradients(reference, a, numbered("grad_a", t), grads);

@@ -158,7 +158,7 @@ static void test_packing_by_workers(void **state) {
     params_initialize(params, 5);
     params->packs_backward = true;
     Workers *workers = workers_new(3);
-    params_pack_by(params, workers);
+    params_pack_parallel(params, workers);
     const WeightProduct *product = &kern->weights[params->format];
     for (int i = 0; i < 2 * params->count; i++) {
         const Param *p = params->items[i / 2];

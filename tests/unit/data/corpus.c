@@ -288,7 +288,7 @@ static void test_retokenize(void **state) {
                      STATUS_OK);
     StrBuf now = {0}, again = {0}, line = {0};
     int other_epochs = 0, other_pairs = 0;
-    Retokenizing how = {.source_rate = 0.5, .target_rate = 0.5};
+    RetokenizeOptions how = {.source_rate = 0.5, .target_rate = 0.5};
     for (int epoch = 0; epoch < 20; epoch++) {
         corpus_retokenize(&corpus, source, target, &how, 7, epoch, workers);
         show_pair(&corpus, 2, source, target, &again);
@@ -336,7 +336,7 @@ static void test_reserved(void **state) {
     bool before[PAIRS];
     int replaced = 0, other_epoch = 0;
     Workers *one = workers_new(1);
-    Retokenizing how = {.reserved = true};
+    RetokenizeOptions how = {.reserved = true};
     for (int turn = 0; turn < 3; turn++) { /* epochs 0, 1 and 1 again */
         corpus_retokenize(&corpus, source, target, &how, 7, turn > 0, turn == 2 ? one : workers);
         for (int i = 0; i < PAIRS; i++) {

@@ -36,7 +36,7 @@ static void alone(void **state) {
     group_gather_ranges(to, 1, (size_t[]){0, 1, 4}, 2);
     group_gather_strided(to, 1, 4);
     assert_string_equal(to, "abc");
-    assert_int_equal(group_largest(-5), -5);
+    assert_int_equal(group_max(-5), -5);
     assert_int_equal(ROOT_ONLY(status_fail(STATUS_USAGE, "root")), STATUS_USAGE);
     assert_int_equal(group_agree(status_fail(STATUS_DATA, "line %d", 7)), STATUS_DATA);
     assert_string_equal(status_message(), "line 7");

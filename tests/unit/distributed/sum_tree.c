@@ -49,9 +49,9 @@ static void complete(void *context, int task, int thread) {
 }
 
 static void check_sum(SumTree *tree, const real *expected) {
-    SumRest rest = sum_tree_rest(tree);
+    PartialSums rest = sum_tree_partial_sums(tree);
     assert_true(rest.count <= 4);
-    for (size_t first = 0; first < SIZE; first += SIZE / 4) sum_rest(&rest, first, SIZE / 4);
+    for (size_t first = 0; first < SIZE; first += SIZE / 4) partial_sums_add(&rest, first, SIZE / 4);
     assert_memory_equal(rest.blocks[0], expected, SIZE * sizeof(real));
     for (int i = 0; i < rest.count; i++) memset(rest.blocks[i], 0, SIZE * sizeof(real));
 }
@@ -111,7 +111,7 @@ static void test_parts_of_the_sum(void **state) {
                 sum_tree_begin(tree[half], leaves);
                 for (int leaf = half ? cut : 0; leaf < (half ? leaves : cut); leaf++)
                     complete(&(Run){tree[half], NULL}, leaf, 0);
-                SumRest rest = sum_tree_rest(tree[half]);
+                PartialSums rest = sum_tree_partial_sums(tree[half]);
                 memcpy(nodes + count, rest.nodes, (size_t)rest.count * sizeof *nodes);
                 memcpy(blocks + count, rest.blocks, (size_t)rest.count * sizeof *blocks);
                 int left = sum_siblings(leaves, rest.count, nodes + count, blocks + count, 0, SIZE);
@@ -120,8 +120,8 @@ static void test_parts_of_the_sum(void **state) {
                 assert_memory_equal(nodes + count, fewest, (size_t)left * sizeof *fewest);
                 count += left;
             }
-            const SumRest rest = {leaves, count, nodes, blocks};
-            sum_rest(&rest, 0, SIZE);
+            const PartialSums rest = {leaves, count, nodes, blocks};
+            partial_sums_add(&rest, 0, SIZE);
             sum_halves(0, leaves, expected);
             assert_memory_equal(blocks[0], expected, SIZE * sizeof(real));
             sum_tree_free(tree[0]);

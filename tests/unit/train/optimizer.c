@@ -60,7 +60,7 @@ static const TrainOptions OPTIONS = {
     .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-8, .clip = 1, .weight_decay = 0.1};
 
 static Status update(Bench *b, const TrainOptions *options, double *norm) {
-    const SumRest grads = {SHARDS, SHARDS, LEAVES, b->grads};
+    const PartialSums grads = {SHARDS, SHARDS, LEAVES, b->grads};
     return optimizer_update(b->optimizer, &grads, options, 0.01, 0.25, norm);
 }
 

@@ -223,20 +223,20 @@ static void test_end(void **state) {
     Progress p = {.epoch = 2, .batch = 5, .update = 25, .seconds = 60, .stalled = 3};
     TrainOptions none = {0}, o = {.epochs = 2};
     assert_null(progress_find_end(&p, &none, way));
-    assert_true(progress_share(&p, &none, 0) == 0);
+    assert_true(progress_fraction(&p, &none, 0) == 0);
     assert_string_equal(progress_find_end(&p, &o, way), "all epochs are done");
     assert_string_equal(way, "--epochs 4");
     o = (TrainOptions){.epochs = 4};
     assert_null(progress_find_end(&p, &o, way));
-    assert_true(progress_share(&p, &o, 0) == 0.5 && progress_share(&p, &o, 10) == 0.625);
+    assert_true(progress_fraction(&p, &o, 0) == 0.5 && progress_fraction(&p, &o, 10) == 0.625);
     o = (TrainOptions){.max_updates = 25};
     assert_string_equal(progress_find_end(&p, &o, way), "all updates are done");
     assert_string_equal(way, "--max-updates 50");
-    assert_true(progress_share(&p, &o, 10) == 1);
+    assert_true(progress_fraction(&p, &o, 10) == 1);
     o = (TrainOptions){.epochs = 4, .max_updates = 100}; /* the first limit counts */
-    assert_true(progress_share(&p, &o, 0) == 0.5);
+    assert_true(progress_fraction(&p, &o, 0) == 0.5);
     o.max_updates = 40;
-    assert_true(progress_share(&p, &o, 0) == 0.625);
+    assert_true(progress_fraction(&p, &o, 0) == 0.625);
     o = (TrainOptions){.max_updates = 26, .max_minutes = 1.01, .patience = 4};
     assert_null(progress_find_end(&p, &o, way));
     o.max_minutes = 1;

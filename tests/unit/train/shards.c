@@ -64,7 +64,7 @@ static Result run_whole(const Seq2Seq *model, const Corpus *corpus, const MicroB
     tape->grads = result.gradient;
     for (int b = 0; b < batch_count; b++) {
         tape_reset(tape);
-        TrainingBatch batch = micro_batch_tokens(&batches[b], corpus, tape);
+        TrainingBatch batch = micro_batch_collate(&batches[b], corpus, tape);
         batch_loss_add(&result.loss, seq2seq_loss(model, tape, &batch, 0.1, 0.01));
         tape_backward(tape);
     }
@@ -83,9 +83,9 @@ static Result run_batches(const Seq2Seq *model, const Corpus *corpus, int thread
     for (int update = 0; update < 2; update++) {
         result.loss = update ? shards_run(shards, batches, batch_count, 0.1, 0.01)
                              : shards_run(shards, &before, 1, 0.1, 1);
-        SumRest rest = shards_gradients(shards);
+        PartialSums rest = shards_gradients(shards);
         assert_true(rest.count <= 4);
-        sum_rest(&rest, 0, size);
+        partial_sums_add(&rest, 0, size);
         memcpy(result.gradient, rest.blocks[0], size * sizeof(real));
         for (int i = 0; i < rest.count; i++) memset(rest.blocks[i], 0, size * sizeof(real));
     }
