@@ -62,8 +62,18 @@ const Kernels *kern_table(int i) {
         if (TABLES[t].usable() && !i--) return TABLES[t].table;
     return i ? NULL : &KERNELS_base;
 }
+
+bool kern_bf16_is_slow(void) {
+#ifdef KERN_BF16
+    __builtin_cpu_init();
+    return kern == &KERNELS_bf16 && __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
 #else
 const Kernels *kern_table(int i) { return i ? NULL : &KERNELS_base; }
+bool kern_bf16_is_slow(void) { return false; }
 #endif
 
 Status kern_select(void) {

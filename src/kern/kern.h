@@ -216,6 +216,9 @@ extern const Kernels *kern; /* the table in use: the best for this processor aft
 /* Selects the best table for the processor, or the one that the environment variable ATTN_MT_SIMD names.
  * STATUS_USAGE, and the best table, if the name is unknown or the processor cannot run that table. */
 Status kern_select(void);
+/* Are products of WEIGHT_BF16 slower than those of floats with the table in use? They are on Intel's
+ * processors without tile units (build/bench gemm). */
+bool kern_bf16_is_slow(void);
 const Kernels *kern_table(int i); /* the i-th best table that this processor can run; NULL after the last */
 
 #endif

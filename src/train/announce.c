@@ -102,6 +102,9 @@ void announce(const Run *run) {
     if (run->config->train.precision == WEIGHT_BF16 && !rounds)
         log_warn(
             "train.precision = bf16 needs an instruction that this processor lacks: it trains with float32");
+    if (rounds && kern_bf16_is_slow())
+        log_warn("train.precision = bf16 is slower than float32 on this processor, which has no tile units "
+                 "(AMX)");
     announce_parts(run);
     log_info("         validations translate greedily, with a beam of 1");
     warn_of_warmup(run);

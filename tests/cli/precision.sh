@@ -14,6 +14,10 @@ train rounded --threads 1
 if grep -q "products of bf16" "$TMP/err"; then unit=true; else says "it trains with float32"; fi
 if "$attn" --version | grep -Eq '^simd +(bf16|amx)$'; then expected=true; else expected=false; fi
 [ $unit = $expected ] || fail "16-bit products: $unit instead of $expected"
+slow=false
+if "$attn" --version | grep -q '^simd  *bf16$' && grep -q GenuineIntel /proc/cpuinfo; then slow=true; fi
+if grep -q "bf16 is slower than float32 on this processor" "$TMP/err"; then warned=true; else warned=false; fi
+[ $warned = $slow ] || fail "the warning that bf16 is slower: $warned instead of $slow"
 train again --threads 2 --max-updates 11
 train again --threads 3 --max-updates 30 --resume
 same "other threads, interrupted" "$TMP/rounded/last.safetensors" "$TMP/again/last.safetensors"
