@@ -197,13 +197,17 @@ static Encoded *init_decoder(const Seq2Seq *m, Tape *tape, const Sequences *sour
     return e;
 }
 
-/* The end of a sub-batch that begins at sentence `first`: as many sentences as have a bounded number of
- * tokens together, but one at least. The sub-batches of a batch are about equal. */
-static int sub_batch_end(const int *tokens, int first, int B) {
-    enum { SUB_BATCH_TOKENS = 512 };
+/* A recurrent encoder's steps need many sentences. A Transformer has the most memory for each token. */
+static int sub_batch_tokens(const Seq2Seq *m) {
+    return m->config.model.encoder_style == ENCODER_RNN ? 512 : 160;
+}
+
+/* The end of a sub-batch that begins at sentence `first`: as many sentences as have at most so many tokens
+ * together, but one at least. The sub-batches of a batch are about equal. */
+static int sub_batch_end(const int *tokens, int first, int B, int most) {
     int total = 0, size = tokens[first], end = first + 1;
     for (int b = 0; b < B; b++) total += tokens[b];
-    int sub_batches = total / SUB_BATCH_TOKENS + 1;
+    int sub_batches = total / most + 1;
     while (end < B && size <= total / sub_batches) size += tokens[end++];
     return end;
 }
@@ -225,7 +229,7 @@ Encoded *seq2seq_encode(const Seq2Seq *m, Tape *tape, Tape *scratch, const Token
     Tape *work = scratch ? scratch : tape;
     assert(!work->record);
     for (int first = 0, end; first < B; first = end) {
-        end = scratch ? sub_batch_end(tokens, first, B) : B;
+        end = scratch ? sub_batch_end(tokens, first, B, sub_batch_tokens(m)) : B;
         if (scratch) tape_reset(scratch);
         const Sequences *source = sequences_new(work, tokens + first, end - first, NULL, 0);
         Tensor *x = embed_source(m, work, sources + first, source);
