@@ -249,3 +249,11 @@ void params_row(const ParamSet *params, const Param *p, int row, real *out) {
         memcpy(out, param_data(params, p) + (size_t)row * (size_t)p->columns,
                (size_t)p->columns * sizeof *out);
 }
+
+bool params_has_bytes(const ParamSet *params, const Param *p) {
+    return p->offset == PARAM_ONLY_PACKED && params->format == WEIGHT_INT8;
+}
+
+real params_row_bytes(const Param *p, int row, int8_t *out) {
+    return kern->column_int8(p->columns, p->rows, p->packed_transpose, row, out);
+}

@@ -103,6 +103,10 @@ void params_pack_int8(const ParamSet *params, Param *param, const int8_t *number
                       int first, int rows);
 /* out [columns] = a row of a weight of the output layer or of an embedding table, wherever it is. */
 void params_row(const ParamSet *params, const Param *param, int row, real *out);
+/* Does the weight exist only as a packed copy of 8 bits? Then `out` are its bytes as kern->column_int8
+ * gives them, and the result is their scale. */
+bool params_has_bytes(const ParamSet *params, const Param *param);
+real params_row_bytes(const Param *param, int row, int8_t *out);
 static inline size_t param_size(const Param *param) { return (size_t)param->rows * (size_t)param->columns; }
 static inline real *param_data(const ParamSet *params, const Param *param) {
     assert(param->offset != PARAM_ONLY_PACKED);

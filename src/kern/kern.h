@@ -44,7 +44,8 @@ typedef enum {
 #define PRECISION_CHOICES "float32|bf16|int8" /* the formats for users, in the order of the enum */
 enum {
     KERN_INT8_MAX_K = 1 << 15, /* greatest K of WEIGHT_INT8 */
-    KERN_PACK_COLUMNS = 64     /* columns that a thread can pack alone, or a multiple */
+    KERN_PACK_COLUMNS = 64,    /* columns that a thread can pack alone, or a multiple */
+    KERN_BYTES = 64            /* keys of 8 bits have a multiple of so many bytes */
 };
 
 /* The nonlinearity of a feed-forward network. */
@@ -113,10 +114,13 @@ typedef struct {
 typedef struct {
     const char *name; /* "amx", "bf16", "vnni", "avx512", "avx2", "base" */
     WeightProduct weights[WEIGHT_FORMAT_COUNT];
-    /* The same for WEIGHT_INT8, from rounded numbers, -127 to 127 (quantize.h); the unit of column n is
+    /* The same for WEIGHT_INT8, from rounded numbers, -127 to 127 (quantize.h); the scale of column n is
      * scales[n - first]. NULL in double precision. */
     void (*pack_int8)(int K, int N, const int8_t *B, const real *scales, bool transposed, int first, int end,
                       void *out);
+    /* out = the K numbers of column n of a packed WEIGHT_INT8 in the order of dots_of_bytes. Returns the
+     * column's scale. NULL in double precision. */
+    real (*column_int8)(int K, int N, const void *packed, int n, int8_t *out);
     size_t scratch;    /* bytes of scratch memory for products */
     int outer_columns; /* preferred column block of `outer` */
 
@@ -189,6 +193,10 @@ typedef struct {
     /* The same numbers for rows at any addresses, set instead of added: key or value s is the d numbers at
      * keys[s] + offset or values[s] + offset. The scale is 1. */
     void (*dots_gathered)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
+    /* The same for keys of column_int8 with their scales: out[s] = scales[s] (q . keys[s]). After their
+     * numbers the keys have zeros, up to a multiple of KERN_BYTES. NULL in double precision. */
+    void (*dots_of_bytes)(int S, int d, const real *q, const int8_t *const *keys, const real *scales,
+                          real *out);
     void (*weighted_sum_gathered)(int S, int d, const real *w, const real *const *values, size_t offset,
                                   real *y);
 

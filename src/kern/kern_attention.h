@@ -192,6 +192,42 @@ static void kern_dots_gathered(int S, int d, const real *q, const real *const *k
     }
 }
 
+#ifndef REAL_DOUBLE
+enum { KEY_BLOCK = 4 * LANES }; /* bytes of a key, a word for each lane */
+
+/* The place of number k among the bytes of a key: word l of a block has numbers l, l + LANES, ... of the
+ * block, so that shifts of whole vectors give them in order. */
+INLINE size_t key_byte(int k) {
+    return (size_t)(k / KEY_BLOCK * KEY_BLOCK + k % LANES * 4 + k % KEY_BLOCK / LANES);
+}
+
+INLINE Vec products_of_bytes(int d, const real *q, const int8_t *key) {
+    Vec sum = {0};
+    for (int k = 0; k < d; k += KEY_BLOCK, q += KEY_BLOCK, key += KEY_BLOCK) {
+        IntVec words;
+        memcpy(&words, key, sizeof words);
+        for (int i = 0; i < 4; i++) {
+            int left = d - k - i * LANES;
+            Vec numbers = __builtin_convertvector((words << (24 - 8 * i)) >> 24, Vec);
+            if (left >= LANES)
+                sum = multiply_add(load(q + i * LANES), numbers, sum);
+            else if (left > 0)
+                sum = multiply_add(load_upto(q + i * LANES, left), numbers, sum);
+        }
+    }
+    return sum;
+}
+
+static void kern_dots_of_bytes(int S, int d, const real *q, const int8_t *const *keys, const real *scales,
+                               real *out) {
+    for (; S > 0; S -= LANES, keys += LANES, scales += LANES, out += LANES) {
+        Vec sum[LANES];
+        for (int s = 0; s < LANES; s++) sum[s] = s < S ? products_of_bytes(d, q, keys[s]) : (Vec){0};
+        store_upto(out, sum_each(sum) * load_upto(scales, S), S);
+    }
+}
+#endif
+
 INLINE void weighted_columns_gathered(int V, int C, int left, int S, const real *w, const real *const *values,
                                       size_t offset, real *y) {
     Vec sum[8];

@@ -78,6 +78,8 @@ const Kernels KERN_JOIN(KERNELS_, KERN_SUFFIX) = {
         },
 #ifndef REAL_DOUBLE
     .pack_int8 = kern_int8_pack,
+    .column_int8 = kern_int8_column_bytes,
+    .dots_of_bytes = kern_dots_of_bytes,
 #endif
     .scratch = KERN_SCRATCH,
 #ifdef TILE_UNITS

@@ -104,7 +104,8 @@ static void kern_int8_pack(int K, int N, const int8_t *B, const real *scales, bo
     }
 }
 
-static void kern_int8_column(int K, int N, const void *packed, int n, real *out) {
+/* To `bytes`, or, times the scale, to `numbers`. Returns the scale. */
+INLINE real int8_column(int K, int N, const void *packed, int n, int8_t *bytes, real *numbers) {
     size_t columns = int8_columns(N), blocks = int8_blocks(K);
     const int32_t *sums = (const void *)((const real *)packed + columns);
     const int8_t *line =
@@ -113,7 +114,19 @@ static void kern_int8_column(int K, int N, const void *packed, int n, real *out)
     for (int k0 = 0; k0 < K; k0 += INT8_BLOCK, line += (INT8_TILES - 1) * INT8_TILE)
         for (int l = 0; l < INT8_LINES; l++, line += INT8_COLUMNS * INT8_TERMS)
             for (int i = 0, k = k0 + l; i < INT8_TERMS && k < K; i++, k += INT8_LINES)
-                out[k] = (real)line[i] * scale;
+                if (bytes)
+                    bytes[key_byte(k)] = line[i];
+                else
+                    numbers[k] = (real)line[i] * scale;
+    return scale;
+}
+
+static void kern_int8_column(int K, int N, const void *packed, int n, real *out) {
+    int8_column(K, N, packed, n, NULL, out);
+}
+
+static real kern_int8_column_bytes(int K, int N, const void *packed, int n, int8_t *out) {
+    return int8_column(K, N, packed, n, out, NULL);
 }
 
 /* Adding 1.5 * 2^23 rounds a float to an integer, in the lowest bits of the sum. */

@@ -261,23 +261,70 @@ Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
     return op_affine(tape, readout, m->output_table, m->output_bias, NULL, true);
 }
 
-void seq2seq_output_rows(const Seq2Seq *m, const int *ids, int count, real *rows) {
-    for (int i = 0; i < count; i++, rows += m->output_table->columns)
-        params_row(m->params, m->output_table, ids[i], rows);
+static void reserve_output_rows(OutputRows *rows, size_t count, size_t width, bool bytes) {
+    if (count <= rows->capacity) return;
+    output_rows_free(rows);
+    rows->capacity = count;
+    if (bytes) {
+        rows->width = (width + KERN_BYTES - 1) / KERN_BYTES * KERN_BYTES;
+        rows->bytes = mem_alloc(count * rows->width, sizeof *rows->bytes);
+        rows->scales = mem_alloc(count, sizeof *rows->scales);
+    } else {
+        rows->width = width;
+        rows->floats = mem_alloc(count * width, sizeof *rows->floats);
+    }
+}
+
+void output_rows_free(OutputRows *rows) {
+    mem_free(rows->floats);
+    mem_free(rows->bytes);
+    mem_free(rows->scales);
+    *rows = (OutputRows){0};
+}
+
+void seq2seq_output_rows(const Seq2Seq *m, const int *ids, int count, OutputRows *rows) {
+    const Param *table = m->output_table;
+    bool bytes = params_has_bytes(m->params, table);
+    reserve_output_rows(rows, (size_t)count, (size_t)table->columns, bytes);
+    for (int i = 0; i < count; i++) {
+        size_t at = (size_t)i * rows->width;
+        if (bytes)
+            rows->scales[i] = params_row_bytes(table, ids[i], rows->bytes + at);
+        else
+            params_row(m->params, table, ids[i], rows->floats + at);
+    }
+}
+
+enum { OUTPUT_BLOCK = 32 }; /* rows of the table, which stay in the cache for all rows of the readout */
+
+/* out [size] = the products of a row of the readout with rows of the table. */
+static void output_dots(const OutputRows *table, const int *indices, int size, int columns, const real *row,
+                        real *out) {
+    const real *floats[OUTPUT_BLOCK];
+    const int8_t *bytes[OUTPUT_BLOCK];
+    real scales[OUTPUT_BLOCK];
+    for (int j = 0; j < size; j++) {
+        size_t at = (size_t)indices[j] * table->width;
+        if (table->bytes)
+            bytes[j] = table->bytes + at, scales[j] = table->scales[indices[j]];
+        else
+            floats[j] = table->floats + at;
+    }
+    if (table->bytes)
+        kern->dots_of_bytes(size, columns, row, bytes, scales, out);
+    else
+        kern->dots_gathered(size, columns, row, floats, 0, out);
 }
 
 void seq2seq_subset_logits(const Seq2Seq *m, const Tensor *readout, int first, int rows,
                            const TokenSubset *tokens, real *logits) {
-    enum { BLOCK = 32 }; /* rows of the table, which stay in the cache for all rows of the readout */
     const real *bias = param_data(m->params, m->output_bias);
-    size_t width = (size_t)readout->columns;
-    for (int i = 0; i < tokens->count; i += BLOCK) {
-        int size = tokens->count - i < BLOCK ? tokens->count - i : BLOCK;
-        const real *lines[BLOCK];
-        for (int j = 0; j < size; j++) lines[j] = tokens->table + (size_t)tokens->indices[i + j] * width;
+    for (int i = 0; i < tokens->count; i += OUTPUT_BLOCK) {
+        int size = tokens->count - i < OUTPUT_BLOCK ? tokens->count - i : OUTPUT_BLOCK;
         for (int r = 0; r < rows; r++) {
             real *out = logits + (size_t)r * (size_t)tokens->count + i;
-            kern->dots_gathered(size, readout->columns, tensor_row(readout, first + r), lines, 0, out);
+            output_dots(tokens->table, tokens->indices + i, size, readout->columns,
+                        tensor_row(readout, first + r), out);
             for (int j = 0; j < size; j++) out[j] += bias[tokens->ids[i + j]];
         }
     }

@@ -67,13 +67,21 @@ Tensor *seq2seq_step(const Seq2Seq *model, const StepContext *step, const int *t
  * the cache. */
 Tensor *seq2seq_readout(const Seq2Seq *model, const StepContext *step, const int *tokens);
 Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
-/* The rows of the output layer for some tokens, as floats. */
-void seq2seq_output_rows(const Seq2Seq *model, const int *ids, int count, real *rows /* [count, E] */);
+/* The rows of the output layer for some tokens: floats, or bytes with a scale for each row if the weight has
+ * 8 bits. The caller owns them: all 0 at first, output_rows_free at the end. */
+typedef struct {
+    real *floats;  /* [count, E], or NULL */
+    int8_t *bytes; /* [count, width], zeros after E */
+    real *scales;  /* [count] */
+    size_t width, capacity;
+} OutputRows;
+void seq2seq_output_rows(const Seq2Seq *model, const int *ids, int count, OutputRows *rows);
+void output_rows_free(OutputRows *rows);
 /* Tokens with their rows of the output layer. */
 typedef struct {
-    const int *ids;     /* [count] */
-    const int *indices; /* [count] of their rows in `table` */
-    const real *table;  /* of seq2seq_output_rows */
+    const int *ids;          /* [count] */
+    const int *indices;      /* [count] of their rows in `table` */
+    const OutputRows *table; /* of seq2seq_output_rows */
     int count;
 } TokenSubset;
 /* The logits of some tokens for rows first..first+rows-1 of a readout, to logits [rows, count]: computed in

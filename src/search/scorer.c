@@ -21,9 +21,8 @@ typedef struct {
     int current; /* the step tape that holds `state` */
     Encoded *encoded;
     DecoderState state;
-    Tensor *readout;   /* of the current step */
-    real *output_rows; /* of the output layer for the tokens of all shortlists, in the order of their ids */
-    size_t output_rows_capacity;
+    Tensor *readout;        /* of the current step */
+    OutputRows output_rows; /* for the tokens of all shortlists, in the order of their ids */
 } ScorerModel;
 
 /* The tokens of a row of scores, by id. */
@@ -98,7 +97,7 @@ void scorer_free(Scorer *scorer) {
         tape_free(scorer->models[m].steps[0]);
         tape_free(scorer->models[m].steps[1]);
         tape_free(scorer->models[m].output);
-        mem_free(scorer->models[m].output_rows);
+        output_rows_free(&scorer->models[m].output_rows);
     }
     mem_free(scorer->models);
     id_list_free(&scorer->banned);
@@ -159,9 +158,7 @@ static void gather_output_rows(Scorer *scorer) {
     for (size_t i = 0; i < total; i++) scorer->indices[i] = index_of[scorer->ids[i]];
     for (int m = 0; m < scorer->count; m++) {
         ScorerModel *one = &scorer->models[m];
-        size_t width = (size_t)model_readout_size(&seq2seq_config(one->model)->model);
-        MEM_GROW(one->output_rows, one->output_rows_capacity, count * width);
-        seq2seq_output_rows(one->model, tokens, (int)count, one->output_rows);
+        seq2seq_output_rows(one->model, tokens, (int)count, &one->output_rows);
     }
     mem_free(index_of);
     mem_free(tokens);
@@ -234,7 +231,7 @@ static Tensor *model_scores(ScorerModel *one, const TokenSet *set, int first, in
     if (!set->ids)
         return seq2seq_logits(one->model, one->output, tape_rows(one->output, one->readout, first, rows));
     Tensor *logits = tape_tensor(one->output, rows, set->count);
-    const TokenSubset tokens = {set->ids, set->indices, one->output_rows, set->count};
+    const TokenSubset tokens = {set->ids, set->indices, &one->output_rows, set->count};
     seq2seq_subset_logits(one->model, one->readout, first, rows, &tokens, logits->data);
     return logits;
 }

@@ -104,6 +104,40 @@ static void gathered_rows(const Kernels *k, size_t n) {
         line_free(&scores), line_free(&y), line_free(&want_scores), line_free(&want_y);
     }
 }
+/* Keys of 8 bits out of a packed weight. */
+static void rows_of_bytes(const Kernels *k, size_t n) {
+    if (n == 0 || n > 300 || !k->dots_of_bytes) return;
+    size_t width = (n + KERN_BYTES - 1) / KERN_BYTES * KERN_BYTES;
+    Line q = line_new(n, 2, 1), scales = line_new(MOST, 3, 1), scores = line_new(MOST, 5, 1);
+    Line before = line_copy(&scores);
+    int8_t *numbers = mem_alloc((size_t)MOST * n, sizeof *numbers),
+           *bytes = mem_alloc((size_t)MOST * width, sizeof *bytes);
+    for (size_t i = 0; i < (size_t)MOST * n; i++) numbers[i] = (int8_t)((int)(i * 91 % 255) - 127);
+    void *packed = mem_aligned(k->weights[WEIGHT_INT8].size((int)n, MOST), 1);
+    k->pack_int8((int)n, MOST, numbers, scales.at, true, 0, MOST, packed);
+    const int8_t *key[MOST];
+    for (int s = 0; s < MOST; s++) {
+        key[s] = bytes + (size_t)s * width;
+        assert_true(k->column_int8((int)n, MOST, packed, s, bytes + (size_t)s * width) == scales.at[s]);
+    }
+    for (int S = 0; S <= MOST; S += S < 18 ? 1 : 11) {
+        k->dots_of_bytes(S, (int)n, q.at, key, scales.at, scores.at);
+        for (int s = 0; s < S; s++) {
+            double sum = 0;
+            for (size_t i = 0; i < n; i++) sum += (double)q.at[i] * numbers[(size_t)s * n + i];
+            assert_true(fabs((double)scores.at[s] - sum * (double)scales.at[s]) <= 1e-4 * (1 + (double)n));
+        }
+        for (int s = S; s < MOST; s++) assert_true(scores.at[s] == before.at[s]);
+        memcpy(scores.at, before.at, MOST * sizeof(real));
+    }
+    line_free(&q), line_free(&scales), line_free(&scores), line_free(&before);
+    mem_free(numbers), mem_free(bytes), mem_free(packed);
+}
+static void test_rows_of_bytes(void **state) {
+    (void)state;
+    kern_each(rows_of_bytes);
+}
+
 static void test_gathered_rows(void **state) {
     (void)state;
     kern_each(gathered_rows);
@@ -111,10 +145,9 @@ static void test_gathered_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_block_maxima),
-        cmocka_unit_test(test_every_place),
-        cmocka_unit_test(test_log_sum_exp),
-        cmocka_unit_test(test_gathered_rows),
+        cmocka_unit_test(test_block_maxima),  cmocka_unit_test(test_every_place),
+        cmocka_unit_test(test_log_sum_exp),   cmocka_unit_test(test_gathered_rows),
+        cmocka_unit_test(test_rows_of_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
