@@ -45,7 +45,7 @@ typedef enum {
 enum {
     KERN_INT8_MAX_K = 1 << 15, /* greatest K of WEIGHT_INT8 */
     KERN_PACK_COLUMNS = 64,    /* columns that a thread can pack alone, or a multiple */
-    KERN_BYTES = 64            /* keys of 8 bits have a multiple of so many bytes */
+    KERN_BYTES = 64            /* the size of a key of 8 bits is a multiple of it */
 };
 
 /* The nonlinearity of a feed-forward network. */
@@ -193,8 +193,8 @@ typedef struct {
     /* The same numbers for rows at any addresses, set instead of added: key or value s is the d numbers at
      * keys[s] + offset or values[s] + offset. The scale is 1. */
     void (*dots_gathered)(int S, int d, const real *q, const real *const *keys, size_t offset, real *out);
-    /* The same for keys of column_int8 with their scales: out[s] = scales[s] (q . keys[s]). After their
-     * numbers the keys have zeros, up to a multiple of KERN_BYTES. NULL in double precision. */
+    /* The same for keys of column_int8 with their scales: out[s] = scales[s] (q . keys[s]). A key fills a
+     * multiple of KERN_BYTES; what comes after its numbers does not count. NULL in double precision. */
     void (*dots_of_bytes)(int S, int d, const real *q, const int8_t *const *keys, const real *scales,
                           real *out);
     void (*weighted_sum_gathered)(int S, int d, const real *w, const real *const *values, size_t offset,

@@ -202,8 +202,8 @@ static int sub_batch_tokens(const Seq2Seq *m) {
     return m->config.model.encoder_style == ENCODER_RNN ? 512 : 160;
 }
 
-/* The end of a sub-batch that begins at sentence `first`: as many sentences as have at most so many tokens
- * together, but one at least. The sub-batches of a batch are about equal. */
+/* The end of a sub-batch that begins at sentence `first`. It has at least one sentence and about `most`
+ * tokens at most. The sub-batches of a batch are about equal. */
 static int sub_batch_end(const int *tokens, int first, int B, int most) {
     int total = 0, size = tokens[first], end = first + 1;
     for (int b = 0; b < B; b++) total += tokens[b];
@@ -261,20 +261,6 @@ Tensor *seq2seq_logits(const Seq2Seq *m, Tape *tape, Tensor *readout) {
     return op_affine(tape, readout, m->output_table, m->output_bias, NULL, true);
 }
 
-static void reserve_output_rows(OutputRows *rows, size_t count, size_t width, bool bytes) {
-    if (count <= rows->capacity) return;
-    output_rows_free(rows);
-    rows->capacity = count;
-    if (bytes) {
-        rows->width = (width + KERN_BYTES - 1) / KERN_BYTES * KERN_BYTES;
-        rows->bytes = mem_alloc(count * rows->width, sizeof *rows->bytes);
-        rows->scales = mem_alloc(count, sizeof *rows->scales);
-    } else {
-        rows->width = width;
-        rows->floats = mem_alloc(count * width, sizeof *rows->floats);
-    }
-}
-
 void output_rows_free(OutputRows *rows) {
     mem_free(rows->floats);
     mem_free(rows->bytes);
@@ -285,7 +271,13 @@ void output_rows_free(OutputRows *rows) {
 void seq2seq_output_rows(const Seq2Seq *m, const int *ids, int count, OutputRows *rows) {
     const Param *table = m->output_table;
     bool bytes = params_has_bytes(m->params, table);
-    reserve_output_rows(rows, (size_t)count, (size_t)table->columns, bytes);
+    size_t step = bytes ? KERN_BYTES : 1;
+    rows->width = ((size_t)table->columns + step - 1) / step * step;
+    if (bytes) {
+        MEM_GROW(rows->bytes, rows->byte_capacity, (size_t)count * rows->width);
+        MEM_GROW(rows->scales, rows->scale_capacity, (size_t)count);
+    } else
+        MEM_GROW(rows->floats, rows->float_capacity, (size_t)count * rows->width);
     for (int i = 0; i < count; i++) {
         size_t at = (size_t)i * rows->width;
         if (bytes)

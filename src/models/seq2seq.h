@@ -71,9 +71,9 @@ Tensor *seq2seq_logits(const Seq2Seq *model, Tape *tape, Tensor *readout);
  * 8 bits. The caller owns them: all 0 at first, output_rows_free at the end. */
 typedef struct {
     real *floats;  /* [count, E], or NULL */
-    int8_t *bytes; /* [count, width], zeros after E */
+    int8_t *bytes; /* [count, width], of which E are numbers; or NULL */
     real *scales;  /* [count] */
-    size_t width, capacity;
+    size_t width, float_capacity, byte_capacity, scale_capacity;
 } OutputRows;
 void seq2seq_output_rows(const Seq2Seq *model, const int *ids, int count, OutputRows *rows);
 void output_rows_free(OutputRows *rows);

@@ -17,10 +17,10 @@ enum {
     PARTS_MAX = 128,    /* of a batch, unless their rows become too many */
 };
 
-/* A pass has about so many rows, unless that is too little work for the threads. The weight gradients of so
- * many tapes are one product, in one pass. */
+/* The size of a pass. */
 typedef struct {
-    int rows, joined;
+    int rows;   /* of a pass, about; more if that is too little work for the threads */
+    int joined; /* tapes whose weight gradients are one product; they are in one pass */
 } PassSize;
 
 enum { LARGE = 20000000 }; /* parameters. Tapes of a large model need the most memory: 600 KB a row */

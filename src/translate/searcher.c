@@ -130,9 +130,9 @@ static ConstraintKind constraint_kind(const Constraints *constraints, int senten
     return constraints[sentence].prefix.count > 0 ? CONSTRAINED_PREFIX : CONSTRAINED_NOT;
 }
 
-/* At most mini_batch sentences: so many that all groups have the same size, and threads the same number of
- * groups. With 200 sentences, a mini_batch of 64 and two threads, four groups of 64, 64, 64 and 8 would leave
- * one thread idle for a third of the time. */
+/* The size of a group, at most mini_batch. Groups have about the same size, and each thread gets the same
+ * number of them. With 200 sentences, a mini_batch of 64 and two threads, four groups of 64, 64, 64 and 8
+ * would leave one thread idle for a third of the time. */
 static int group_size(int total, int mini_batch, int threads) {
     int groups = (total + mini_batch - 1) / mini_batch;
     groups = (groups + threads - 1) / threads * threads;

@@ -11,8 +11,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include "io/fileio.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
+#include "tokenizer/bpe.h"
 #include "unit/learn.h"
+
+const TextOptions FIXTURE_WORD = {
+    .tokenizer = TOKENIZER_WORD, .normalize = NORMALIZE_NFC, .lowercase = true, .min_count = 1};
+const TextOptions FIXTURE_PREFIX = {.tokenizer = TOKENIZER_BPE,
+                                    .normalize = NORMALIZE_NFC,
+                                    .bpe_merges = 60,
+                                    .bpe_marker = BPE_PREFIX,
+                                    .min_count = 1};
+const TextOptions FIXTURE_SUFFIX = {.tokenizer = TOKENIZER_BPE,
+                                    .normalize = NORMALIZE_NFC,
+                                    .bpe_merges = 60,
+                                    .bpe_marker = BPE_SUFFIX,
+                                    .min_count = 1};
 
 Tokenizer *fixture_learn(const TextOptions *options, const char *const *lines) {
     Tokenizer *tokenizer;

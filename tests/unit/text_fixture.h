@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include "tokenizer/tokenizer.h"
 
+/* Words; 60 merges, with either marker. */
+extern const TextOptions FIXTURE_WORD, FIXTURE_PREFIX, FIXTURE_SUFFIX;
 /* A tokenizer learned from a NULL-terminated list of lines. Fails the test if learning fails. */
 Tokenizer *fixture_learn(const TextOptions *options, const char *const *lines);
 /* The ids of one line, and the line that comes back from them. */

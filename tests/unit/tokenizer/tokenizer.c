@@ -15,19 +15,6 @@
 #include "unit/text_fixture.h"
 #include "unit/learn.h"
 
-static const TextOptions WORD = {
-    .tokenizer = TOKENIZER_WORD, .normalize = NORMALIZE_NFC, .lowercase = true, .min_count = 1};
-static const TextOptions PREFIX = {.tokenizer = TOKENIZER_BPE,
-                                   .normalize = NORMALIZE_NFC,
-                                   .bpe_merges = 60,
-                                   .bpe_marker = BPE_PREFIX,
-                                   .min_count = 1};
-static const TextOptions SUFFIX = {.tokenizer = TOKENIZER_BPE,
-                                   .normalize = NORMALIZE_NFC,
-                                   .bpe_merges = 60,
-                                   .bpe_marker = BPE_SUFFIX,
-                                   .min_count = 1};
-
 static const char *const SMALL[] = {"I'm home, I'm here.", "he is at home .",         "the cat is here",
                                     "the cats are there",  "l'homme est l\xC3\xA0 !", NULL};
 
@@ -47,7 +34,7 @@ static void check_round_trip(Tokenizer *tokenizer, const char *line, const char 
 
 static void test_words(void **state) {
     (void)state;
-    TextOptions options = WORD;
+    TextOptions options = FIXTURE_WORD;
     options.min_count = 2;
     Tokenizer *tokenizer = fixture_learn(&options, SMALL);
     /* home 2, here 2, i'm 2, is 2, the 2, "." 2; everything else once */
@@ -70,7 +57,7 @@ static void test_words(void **state) {
 
 static void check_difference(const char *one, const char *other, int expected) {
     const char *const lines[2][2] = {{one, NULL}, {other, NULL}};
-    Tokenizer *a = fixture_learn(&WORD, lines[0]), *b = fixture_learn(&WORD, lines[1]);
+    Tokenizer *a = fixture_learn(&FIXTURE_WORD, lines[0]), *b = fixture_learn(&FIXTURE_WORD, lines[1]);
     assert_int_equal(vocab_difference(tokenizer_vocab(a), tokenizer_vocab(b)), expected);
     assert_int_equal(vocab_difference(tokenizer_vocab(b), tokenizer_vocab(a)), expected);
     tokenizer_free(a);
@@ -86,7 +73,7 @@ static void test_difference(void **state) {
 
 static void test_max_vocab(void **state) {
     (void)state;
-    TextOptions options = WORD;
+    TextOptions options = FIXTURE_WORD;
     options.max_vocab = VOCAB_SPECIALS + 2;
     Tokenizer *tokenizer = fixture_learn(&options, SMALL);
     assert_int_equal(vocab_size(tokenizer_vocab(tokenizer)), VOCAB_SPECIALS + 2);
@@ -95,12 +82,12 @@ static void test_max_vocab(void **state) {
     tokenizer_free(tokenizer);
     options.max_vocab = 1000; /* more than there are */
     tokenizer = fixture_learn(&options, SMALL);
-    Tokenizer *unlimited = fixture_learn(&WORD, SMALL);
+    Tokenizer *unlimited = fixture_learn(&FIXTURE_WORD, SMALL);
     assert_int_equal(vocab_size(tokenizer_vocab(tokenizer)), vocab_size(tokenizer_vocab(unlimited)));
     tokenizer_free(tokenizer);
     tokenizer_free(unlimited);
 
-    options = PREFIX; /* single characters are removed last */
+    options = FIXTURE_PREFIX; /* single characters are removed last */
     Tokenizer *all = fixture_learn(&options, SMALL);
     int full = vocab_size(tokenizer_vocab(all));
     options.max_vocab = full - 5;
@@ -127,7 +114,7 @@ static void test_longest_word(void **state) {
     for (int more = 0; more < 2; more++) {
         text[VOCAB_TOKEN_BYTES + more] = '\0';
         const char *const lines[] = {text, "a", NULL};
-        Tokenizer *tokenizer = fixture_learn(&WORD, lines);
+        Tokenizer *tokenizer = fixture_learn(&FIXTURE_WORD, lines);
         assert_int_equal(vocab_size(tokenizer_vocab(tokenizer)), VOCAB_SPECIALS + 2 - more);
         tokenizer_free(tokenizer);
         text[VOCAB_TOKEN_BYTES] = 'x';
@@ -139,7 +126,7 @@ static void test_special_spellings(void **state) {
     (void)state;
     static const char *const lines[] = {"<s> <unk> </s> <pad>", "x<pad>y x</s>y",
                                         "<pad>a <pad>b <s>c </s>d <unk>e", NULL};
-    static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
+    static const TextOptions *const kinds[] = {&FIXTURE_WORD, &FIXTURE_PREFIX, &FIXTURE_SUFFIX};
     for (int kind = 0; kind < 3; kind++) {
         Tokenizer *tokenizer = fixture_learn(kinds[kind], lines);
         for (int line = 0; lines[line]; line++) {
@@ -156,14 +143,14 @@ static void test_special_spellings(void **state) {
 
 static void test_learning_fails(void **state) {
     (void)state;
-    static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
+    static const TextOptions *const kinds[] = {&FIXTURE_WORD, &FIXTURE_PREFIX, &FIXTURE_SUFFIX};
     for (int kind = 0; kind < 3; kind++) {
         Tokenizer *tokenizer = NULL;
         assert_int_equal(learn_tokenizer(&tokenizer, kinds[kind], SV("")), STATUS_DATA);
         assert_null(tokenizer);
         assert_string_equal(status_message(), "no text to learn a vocabulary from");
     }
-    TextOptions options = PREFIX;
+    TextOptions options = FIXTURE_PREFIX;
     options.bpe_codes = "/no/such/codes";
     Tokenizer *tokenizer = NULL;
     assert_int_equal(learn_tokenizer(&tokenizer, &options, SV("")), STATUS_RUNTIME);
@@ -226,15 +213,15 @@ static void check_vocabulary(TextOptions options, int min_count) {
 static void test_vocabulary(void **state) {
     (void)state;
     for (int min_count = 1; min_count <= 9; min_count += 2) {
-        check_vocabulary(PREFIX, min_count);
-        check_vocabulary(SUFFIX, min_count);
+        check_vocabulary(FIXTURE_PREFIX, min_count);
+        check_vocabulary(FIXTURE_SUFFIX, min_count);
     }
 }
 
 static void test_vocabulary_size(void **state) {
     (void)state;
     static const char *const lines[] = {"abab abab abab", "cd", NULL};
-    TextOptions options = PREFIX;
+    TextOptions options = FIXTURE_PREFIX;
     options.bpe_merges = 2;
     options.min_count = 2;
     Tokenizer *tokenizer = fixture_learn(&options, lines);
@@ -269,7 +256,8 @@ static void test_known_round_trips(void **state) {
         "--- ... ''' \xE2\x80\x99\xE2\x80\x99",
         NULL};
     static const char *const prefix_back[] = {NULL, NULL, "_ _ a_b", NULL, NULL, NULL, NULL};
-    Tokenizer *prefix = fixture_learn(&PREFIX, lines), *suffix = fixture_learn(&SUFFIX, lines);
+    Tokenizer *prefix = fixture_learn(&FIXTURE_PREFIX, lines),
+              *suffix = fixture_learn(&FIXTURE_SUFFIX, lines);
     for (int i = 0; lines[i]; i++) {
         check_round_trip(prefix, lines[i], prefix_back[i] ? prefix_back[i] : lines[i]);
         check_round_trip(suffix, lines[i], lines[i]);
@@ -352,7 +340,7 @@ static void test_random_round_trips(void **state) {
             lines[i] = strbuf_text(&raw[i]);
         }
         lines[LINES] = "_";
-        TextOptions options = round % 2 ? SUFFIX : PREFIX;
+        TextOptions options = round % 2 ? FIXTURE_SUFFIX : FIXTURE_PREFIX;
         options.bpe_merges = round * 40;
         Tokenizer *tokenizer = fixture_learn(&options, lines);
         StrBuf back = {0};
@@ -378,7 +366,7 @@ static void test_random_round_trips(void **state) {
 /* Each unknown character is one <unk>. */
 static void test_unknown_characters(void **state) {
     (void)state;
-    static const TextOptions *const kinds[] = {&PREFIX, &SUFFIX};
+    static const TextOptions *const kinds[] = {&FIXTURE_PREFIX, &FIXTURE_SUFFIX};
     for (int kind = 0; kind < 2; kind++) {
         Tokenizer *tokenizer = fixture_learn(kinds[kind], SMALL);
         for (int round = 0; round < 200; round++) {
@@ -404,7 +392,7 @@ static void test_unknown_characters(void **state) {
 /* The text of each <unk> is restored, for all kinds of pieces, also from the cache. */
 static void test_spelled(void **state) {
     (void)state;
-    static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
+    static const TextOptions *const kinds[] = {&FIXTURE_WORD, &FIXTURE_PREFIX, &FIXTURE_SUFFIX};
     for (int kind = 0; kind < 3; kind++) {
         static const char TEXT[] = "the \xD0\xB6 cat \xD1\x8F the \xD0\xB6";
         Tokenizer *tokenizer = fixture_learn(kinds[kind], SMALL);
@@ -437,7 +425,7 @@ static void test_spelled(void **state) {
 /* Far more words than the cache holds, long and short, twice: the same ids with and without the cache. */
 static void test_cache_is_bounded(void **state) {
     (void)state;
-    Tokenizer *tokenizer = fixture_learn(&PREFIX, SMALL);
+    Tokenizer *tokenizer = fixture_learn(&FIXTURE_PREFIX, SMALL);
     IdList first = {0}, again = {0};
     for (int pass = 0; pass < 2; pass++) {
         IdList *ids = pass ? &again : &first;
@@ -462,7 +450,7 @@ static void test_codes_from_file(void **state) {
     (void)state;
     StrBuf content = {0}, codes = {0}, written = {0};
     const char **lines = read_lines(GOLDEN_TEXT, &content);
-    TextOptions options = PREFIX; /* the file's marker wins */
+    TextOptions options = FIXTURE_PREFIX; /* the file's marker wins */
     options.bpe_codes = "tests/golden/bpe/codes.txt";
     Tokenizer *tokenizer = fixture_learn(&options, lines);
     assert_int_equal(file_read(options.bpe_codes, 0, &codes), STATUS_OK);
@@ -493,7 +481,7 @@ static void test_codes_of_a_marker(void **state) {
     static const char *const lines[] = {"aa aa", "x", NULL};
     char path[256];
     strcpy(path, fixture_write("marker.codes", CODES, sizeof CODES - 1));
-    TextOptions options = SUFFIX;
+    TextOptions options = FIXTURE_SUFFIX;
     options.bpe_codes = path;
     options.min_count = 2;
     Tokenizer *tokenizer = fixture_learn(&options, lines);
@@ -521,7 +509,7 @@ static void check_decode(const Tokenizer *tokenizer, const int *ids, size_t coun
 static void test_decode(void **state) {
     (void)state;
     static const char *const lines[] = {"a b", NULL};
-    TextOptions options = PREFIX;
+    TextOptions options = FIXTURE_PREFIX;
     options.bpe_merges = 0;
     Tokenizer *tokenizer = fixture_learn(&options, lines);
     int space = id_of(tokenizer, BPE_SPACE), a = id_of(tokenizer, "a"), b = id_of(tokenizer, "b");
@@ -535,7 +523,7 @@ static void test_decode(void **state) {
     check_decode(tokenizer, NULL, 0, "");
     tokenizer_free(tokenizer);
 
-    options = SUFFIX;
+    options = FIXTURE_SUFFIX;
     options.bpe_merges = 0;
     tokenizer = fixture_learn(&options, lines);
     int end = id_of(tokenizer, "a</w>");
@@ -544,7 +532,7 @@ static void test_decode(void **state) {
     check_decode(tokenizer, (int[]){end, VOCAB_EOS, end}, 3, "a");
     tokenizer_free(tokenizer);
 
-    tokenizer = fixture_learn(&WORD, lines);
+    tokenizer = fixture_learn(&FIXTURE_WORD, lines);
     a = id_of(tokenizer, "a"), b = id_of(tokenizer, "b");
     check_decode(tokenizer, (int[]){VOCAB_BOS, a, VOCAB_UNK, b, VOCAB_EOS, b}, 6, "a <unk> b");
     tokenizer_free(tokenizer);
@@ -560,7 +548,7 @@ static void check_words(const Tokenizer *tokenizer, const int *ids, size_t count
 static void test_merging_into_words(void **state) {
     (void)state;
     static const char *const lines[] = {"a b", NULL};
-    TextOptions options = PREFIX;
+    TextOptions options = FIXTURE_PREFIX;
     options.bpe_merges = 0;
     Tokenizer *tokenizer = fixture_learn(&options, lines);
     int space = id_of(tokenizer, BPE_SPACE), a = id_of(tokenizer, "a"), b = id_of(tokenizer, "b");
@@ -572,7 +560,7 @@ static void test_merging_into_words(void **state) {
     check_words(tokenizer, NULL, 0, NULL, 0);
     tokenizer_free(tokenizer);
 
-    options = SUFFIX;
+    options = FIXTURE_SUFFIX;
     options.bpe_merges = 0;
     tokenizer = fixture_learn(&options, lines);
     int end = id_of(tokenizer, "a</w>");
@@ -581,7 +569,7 @@ static void test_merging_into_words(void **state) {
     check_words(tokenizer, (int[]){VOCAB_BOS, a, end, VOCAB_UNK, VOCAB_EOS}, 5, (int[]){0, 1, 1, 2, 3}, 4);
     tokenizer_free(tokenizer);
 
-    tokenizer = fixture_learn(&WORD, lines);
+    tokenizer = fixture_learn(&FIXTURE_WORD, lines);
     a = id_of(tokenizer, "a");
     check_words(tokenizer, (int[]){a, a, VOCAB_UNK, VOCAB_EOS}, 4, (int[]){0, 1, 2, 3}, 4);
     check_words(tokenizer, (int[]){VOCAB_PAD, a, VOCAB_PAD}, 3, (int[]){0, 1, 2}, 3);
@@ -598,14 +586,14 @@ static void check_label(const Tokenizer *tokenizer, const char *token, const cha
 static void test_labels(void **state) {
     (void)state;
     static const char *const lines[] = {"the the the \xC3\xA9\xE2\x80\xAF! \x01\xC2\x80", NULL};
-    Tokenizer *tokenizer = fixture_learn(&PREFIX, lines);
+    Tokenizer *tokenizer = fixture_learn(&FIXTURE_PREFIX, lines);
     check_label(tokenizer, BPE_SPACE "the", BPE_SPACE "the");
     check_label(tokenizer, "\xE2\x80\xAF", "\xE2\x80\xAF"); /* pictures make it visible: viz/label.h */
     check_label(tokenizer, "\x01", "\xEF\xBF\xBD"); /* pictures are text files: no control characters */
     check_label(tokenizer, "\xC2\x80", "\xEF\xBF\xBD");
     check_label(tokenizer, "</s>", "</s>");
     tokenizer_free(tokenizer);
-    tokenizer = fixture_learn(&SUFFIX, lines);
+    tokenizer = fixture_learn(&FIXTURE_SUFFIX, lines);
     check_label(tokenizer, "the</w>", "the</w>");
     check_label(tokenizer, "t", "t");
     check_label(tokenizer, "</s>", "</s>");
@@ -658,14 +646,14 @@ static void test_languages(void **state) {
 
 static void test_sharing(void **state) {
     (void)state;
-    Tokenizer *tokenizer = fixture_learn(&PREFIX, SMALL);
+    Tokenizer *tokenizer = fixture_learn(&FIXTURE_PREFIX, SMALL);
     Tokenizer *other = tokenizer_retain(tokenizer);
     assert_ptr_equal(other, tokenizer);
     tokenizer_free(tokenizer);
     check_round_trip(other, "the cat", "the cat");
     tokenizer_free(other);
     static const char *const lines[] = {"\xC3\xA9t\xC3\xA9", NULL};
-    tokenizer = fixture_learn(&WORD, lines); /* the view has the same normal form */
+    tokenizer = fixture_learn(&FIXTURE_WORD, lines); /* the view has the same normal form */
     Tokenizer *view = tokenizer_view(tokenizer);
     check_round_trip(view, "E\xCC\x81te\xCC\x81", "\xC3\xA9t\xC3\xA9");
     tokenizer_free(view);
@@ -676,7 +664,7 @@ static void test_sharing(void **state) {
 /* More words than the cache holds: each word is split as before. */
 static void words_are_forgotten_in_time(void **state) {
     (void)state;
-    Tokenizer *tokenizer = fixture_learn(&PREFIX, SMALL);
+    Tokenizer *tokenizer = fixture_learn(&FIXTURE_PREFIX, SMALL);
     IdList first = {0}, again = {0};
     for (int turn = 0; turn < 2; turn++)
         for (int word = 0; word < 15000; word++) {

@@ -11,19 +11,6 @@
 #include "tokenizer/bpe.h"
 #include "unit/text_fixture.h"
 
-static const TextOptions WORD = {
-    .tokenizer = TOKENIZER_WORD, .normalize = NORMALIZE_NFC, .lowercase = true, .min_count = 1};
-static const TextOptions PREFIX = {.tokenizer = TOKENIZER_BPE,
-                                   .normalize = NORMALIZE_NFC,
-                                   .bpe_merges = 60,
-                                   .bpe_marker = BPE_PREFIX,
-                                   .min_count = 1};
-static const TextOptions SUFFIX = {.tokenizer = TOKENIZER_BPE,
-                                   .normalize = NORMALIZE_NFC,
-                                   .bpe_merges = 60,
-                                   .bpe_marker = BPE_SUFFIX,
-                                   .min_count = 1};
-
 static Status read_text(Tokenizer **tokenizer, StrView text) {
     Json *root;
     assert_int_equal(json_parse(&root, text, false), STATUS_OK);
@@ -35,7 +22,7 @@ static void test_json_round_trip(void **state) {
     (void)state;
     static const char *const lines[] = {"quote \" back \\ tab slash / \x01 \xF0\x9F\x98\x80 \xC2\xA0x",
                                         "the the the cat cat", NULL};
-    static const TextOptions *const kinds[] = {&WORD, &PREFIX, &SUFFIX};
+    static const TextOptions *const kinds[] = {&FIXTURE_WORD, &FIXTURE_PREFIX, &FIXTURE_SUFFIX};
     for (int kind = 0; kind < 3; kind++) {
         Tokenizer *tokenizer = fixture_learn(kinds[kind], lines), *copy = NULL;
         StrBuf text = {0}, again = {0};
